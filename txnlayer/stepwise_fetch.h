@@ -22,6 +22,8 @@ class StepwiseFetch {
   // False: the transaction was aborted. A tuple that was named to be written, but is not wanted any
   // more, is written as it was.
   bool Fetch(Transaction& transaction, std::span<const Want> wants, Access** out);
+  // Whether the attempt was aborted because it wants more tuples than can be named at once.
+  bool wants_too_many() const { return used_ > protocol_.most_accesses(); }
 
  private:
   struct Name {
@@ -34,6 +36,7 @@ class StepwiseFetch {
 
   const Protocol& protocol_;
   bool fetched_ = false;
+  std::size_t used_ = 0;  // how many names were used in this attempt
   std::map<std::pair<Table*, Key>, Name> named_;
   std::vector<Want> wants_;
   std::vector<Access*> accesses_;

@@ -99,9 +99,11 @@ Command TxnRunCommand() {
   const auto declare = [state](Options& options) {
     DeclareTxnOptions(options, *state);
     options
-        .Text("--history", "FILE",
-              "the operations of list-append or graph-append transactions; -: standard output",
-              state->history)
+        .Text(
+            "--history", "FILE",
+            "the operations of list-append, graph-append or index-append transactions; -: standard "
+            "output",
+            state->history)
         .Default("no file");
     options
         .Text("--analytics", "LIST",

@@ -105,7 +105,8 @@ std::uint32_t CoroutinesOf(const TxnOptions& options) {
 }
 
 bool ChangesAGraph(const TxnOptions& options) {
-  return txn::RunsOnStore(options.workload) || options.workload == "graph-append";
+  return txn::RunsOnStore(options.workload) || options.workload == "graph-append" ||
+         options.workload == "index-append";
 }
 
 Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
@@ -336,8 +337,9 @@ Status CheckTxnOptions(TxnOptions& options) {
   if (!options.history.empty()) {
     SLIM_ASSIGN(const auto workload, txn::MakeWorkload(options.workload, options.work));
     if (workload->history() == nullptr) {
-      return UsageError("--history needs --workload list-append or graph-append, not {}",
-                        options.workload);
+      return UsageError(
+          "--history needs --workload list-append, graph-append or index-append, not {}",
+          options.workload);
     }
   }
   return {};

@@ -17,6 +17,14 @@ def as_vertex(vertex: Any) -> int:
     return int(vertex)
 
 
+def as_number(value: Any, name: str) -> int | float:
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value)
+    raise UsageError(f"{name} is {value!r}: give a number")
+
+
 def as_integer(value: Any, name: str, end: int) -> int:
     """An integer from 0 to end - 1; end is a power of 2."""
     if not isinstance(value, (int, np.integer)) or not 0 <= value < end:

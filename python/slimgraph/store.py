@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -70,6 +70,17 @@ class ReadTransaction:
     def neighbours_with_data(self, vertex: int, side: str = "outgoing") -> Neighbours:
         return Neighbours(
             *self._native.neighbours_with_data(_inputs.as_vertex(vertex), _incoming(side))
+        )
+
+    def find_vertices(self, index: str, first: float, last: float | None = None) -> np.ndarray:
+        """The vertices whose value in this index is from first to last, both included.
+
+        Without `last`: those whose value is `first`. In ascending order of ids. Store.create()
+        makes indexes.
+        """
+        last = first if last is None else last
+        return self._native.find_vertices(
+            index, _inputs.as_number(first, "first"), _inputs.as_number(last, "last")
         )
 
 
@@ -189,6 +200,7 @@ class Store:
         vertex_bytes: int = 0,
         edge_bytes: int = 0,
         weighted: bool = False,
+        indexes: Mapping[str, tuple[int, str]] | None = None,
         session: Session | None = None,
         **options: Any,
     ) -> Store:
@@ -197,6 +209,11 @@ class Store:
         Edges are given as in Graph.from_edges(). `vertex_bytes` and `edge_bytes`: how many bytes
         of properties each vertex and each edge has, 0 to 256. `weighted`: a store that begins
         without edges has weights.
+
+        `indexes`: by which parts of their properties transactions find vertices. A name of your
+        choice stands for an offset in the properties and a type: {"age": (0, "u32")} is an index
+        by the number of 4 bytes with which the properties begin. Types are u8, u16, u32, u64, i8,
+        i16, i32, i64, f32 and f64.
         """
         session = session or default_session()
         path = os.fspath(path)
@@ -205,6 +222,7 @@ class Store:
             "vertex_bytes": _count(vertex_bytes, "vertex_bytes"),
             "edge_bytes": _count(edge_bytes, "edge_bytes"),
             "weighted": bool(weighted),
+            "indexes": [_index(name, what) for name, what in (indexes or {}).items()],
         }
         edges = (
             _inputs.as_ids(u, "u"),
@@ -289,6 +307,12 @@ def _incoming(side: str) -> bool:
     if side not in ("outgoing", "incoming"):
         raise UsageError(f"side={side!r} is unknown; there are outgoing, incoming")
     return side == "incoming"
+
+
+def _index(name: str, what: Any) -> str:
+    if not isinstance(what, tuple) or len(what) != 2:
+        raise UsageError(f'index {name!r} is {what!r}: give offset and type, as in (0, "u32")')
+    return f"{name}={what[0]}:{what[1]}"
 
 
 def _count(value: Any, name: str) -> int:

@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <atomic>
 #include <future>
@@ -184,10 +185,12 @@ std::shared_ptr<OpenedStore> OpenStore(const std::shared_ptr<Nodes>& nodes, cons
 void CreateStore(const std::shared_ptr<Nodes>& nodes, const std::string& path, const IdsIn& src,
                  const IdsIn& dst, const std::optional<WeightsIn>& weights, bool directed,
                  const std::optional<IdsIn>& vertices, std::uint32_t vertex_bytes,
-                 std::uint32_t edge_bytes, bool weighted) {
+                 std::uint32_t edge_bytes, bool weighted, const std::vector<std::string>& indexes) {
   const EdgeArrays edges = EdgeArraysOf(src, dst, weights, directed, vertices);
-  const CreateOptions options{
-      .vertex_bytes = vertex_bytes, .edge_bytes = edge_bytes, .weighted = weighted};
+  const CreateOptions options{.vertex_bytes = vertex_bytes,
+                              .edge_bytes = edge_bytes,
+                              .weighted = weighted,
+                              .indexes = indexes};
   nodes->Call([&](Session& session) { return GraphStore::Create(session, path, edges, options); });
 }
 
@@ -198,7 +201,7 @@ void BindStores(nb::module_& module) {
   module.def("create_store", &CreateStore, nb::arg("session"), nb::arg("path"), nb::arg("src"),
              nb::arg("dst"), nb::arg("weights").none(), nb::arg("directed"),
              nb::arg("vertices").none(), nb::arg("vertex_bytes"), nb::arg("edge_bytes"),
-             nb::arg("weighted"));
+             nb::arg("weighted"), nb::arg("indexes"));
   nb::class_<OpenedStore>(module, "Store")
       .def_static("open", &OpenStore, nb::arg("session"), nb::arg("path"), nb::arg("protocol"),
                   nb::arg("reads_at_a_time"), nb::arg("body_threads"), nb::arg("attempts"),

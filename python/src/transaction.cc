@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <array>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -33,6 +34,28 @@ ArrayOut<std::uint64_t> NeighboursOf(Transaction& transaction, std::uint64_t ver
                                      bool incoming) {
   return ArrayOf(
       transaction.Do([&](WriteTransaction& t) { return t.Neighbours(vertex, SideOf(incoming)); }));
+}
+
+// Python's integers have any size; those beyond 64 bits are rounded.
+long double NumberOf(const nb::handle& number) {
+  if (!PyLong_Check(number.ptr())) return nb::cast<double>(number);
+  int overflow = 0;
+  const long long whole = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow == 0) return static_cast<long double>(whole);
+  const unsigned long long positive = PyLong_AsUnsignedLongLong(number.ptr());
+  if (PyErr_Occurred() == nullptr) return static_cast<long double>(positive);
+  PyErr_Clear();
+  const double rounded = PyLong_AsDouble(number.ptr());
+  if (PyErr_Occurred() == nullptr) return rounded;
+  PyErr_Clear();
+  return overflow < 0 ? -HUGE_VALL : HUGE_VALL;
+}
+
+ArrayOut<std::uint64_t> FindVerticesOf(Transaction& transaction, const std::string& index,
+                                       const nb::object& first, const nb::object& last) {
+  const long double from = NumberOf(first), to = NumberOf(last);
+  return ArrayOf(
+      transaction.Do([&](WriteTransaction& t) { return t.FindVertices(index, from, to); }));
 }
 
 // Arrays of ids, weights, properties (a row for each neighbour) and times.
@@ -100,6 +123,7 @@ void BindTransaction(nb::module_& module) {
            })
       .def("neighbours", &NeighboursOf)
       .def("neighbours_with_data", &NeighboursWithDataOf)
+      .def("find_vertices", &FindVerticesOf)
       .def("add_vertex",
            [](T& t, Id vertex, const nb::bytes& properties) {
              const auto span = SpanOf(properties);

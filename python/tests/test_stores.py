@@ -260,6 +260,8 @@ MISTAKES = {
     "no edge": (lambda t: t.edge(1, 4), sg.InputError, "1.*4"),
     "properties": (lambda t: t.set_vertex(1, b"x"), sg.UsageError, "1 bytes of properties"),
     "a side": (lambda t: t.degree(1, "both"), sg.UsageError, "'both' is unknown"),
+    "no index": (lambda t: t.find_vertices("age", 1), sg.InputError, "no index age"),
+    "a value": (lambda t: t.find_vertices("age", "1"), sg.UsageError, "first is '1'"),
 }
 
 
@@ -282,6 +284,8 @@ def test_mistakes_about_stores_are_one_line(session, path):
         "room_edges": lambda: session.open_store(path, room_edges=-1),
         "there already": lambda: counters(path, session),
         "vertex_bytes": lambda: sg.Store.create(str(path) + "2", vertex_bytes=-1),
+        "give offset and type": lambda: sg.Store.create(str(path) + "2", indexes={"age": 0}),
+        "have only 0 bytes": lambda: sg.Store.create(str(path) + "2", indexes={"age": (0, "u8")}),
     }
     for line, call in calls.items():
         with pytest.raises(sg.Error, match=line) as raised:

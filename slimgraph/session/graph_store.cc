@@ -45,15 +45,19 @@ Status MakeStore(const std::string& path, const EdgeArrays& edges, const CreateO
   txn::GraphShape shape;
   shape.vertex_bytes = options.vertex_bytes;
   shape.edge_bytes = options.edge_bytes;
+  std::vector<txn::PropertyIndex> indexes;
+  for (const std::string& text : options.indexes) {
+    SLIM_ASSIGN(indexes.emplace_back(), txn::PropertyIndex::Parse(text));
+  }
   const WeightType of_no_edges = options.weighted ? kWeightsOfEmptyStore : WeightType::kNone;
   if (edges.src.empty() && edges.dst.empty() && edges.vertices.empty()) {
     shape.directed = edges.directed;
     shape.weights = of_no_edges;
-    return txn::Store::Create(path, "", shape);
+    return txn::Store::Create(path, "", shape, indexes);
   }
   const std::string graph = internal::TemporaryName();
   SLIM_TRY(WriteSlimFile(edges, graph, of_no_edges));
-  const Status made = txn::Store::Create(path, graph, shape);
+  const Status made = txn::Store::Create(path, graph, shape, indexes);
   static_cast<void>(RemoveFile(graph));
   return made;
 }

@@ -30,6 +30,7 @@
 #include <future>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "slimgraph/session/graph.h"
 #include "slimgraph/session/store_transaction.h"
@@ -66,6 +67,10 @@ struct CreateOptions {
   std::uint32_t vertex_bytes = 0;  // properties of each vertex, 0..256 bytes
   std::uint32_t edge_bytes = 0;    // properties of each edge besides its weight, 0..256 bytes
   bool weighted = false;           // for a store that begins without edges
+  // Indexes of the vertices, each as NAME=OFFSET:TYPE: "age=0:u32" is one by the number of 4 bytes
+  // with which the properties of vertices begin. Types are u8, u16, u32, u64, i8, i16, i32, i64,
+  // f32 and f64. Transactions find vertices by them: ReadTransaction::FindVertices().
+  std::vector<std::string> indexes = {};
 };
 
 // How a transaction has ended.

@@ -185,6 +185,18 @@ Result<std::vector<StoredNeighbour>> ReadTransaction::NeighboursWithData(std::ui
   return found;
 }
 
+Result<std::vector<std::uint64_t>> ReadTransaction::FindVertices(const std::string& name,
+                                                                 long double first,
+                                                                 long double last) {
+  std::vector<std::uint64_t> found;
+  const std::string missing = fmt::format("the store has no index {}", name);
+  SLIM_TRY(operations_.Require(missing, [&](GraphTransaction& graph) {
+    const auto* const index = graph.indexes().Find(name);
+    return index == nullptr ? Answer::kNo : graph.FindVertices(*index, {first, last}, found);
+  }));
+  return found;
+}
+
 Result<bool> WriteTransaction::AddVertex(std::uint64_t vertex,
                                          std::span<const std::byte> properties) {
   SLIM_TRY(operations_.CheckId(vertex));

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "slimgraph/base/result.h"
@@ -59,6 +60,10 @@ class ReadTransaction {
                                                 EdgeSide side = EdgeSide::kOutgoing);
   Result<std::vector<StoredNeighbour>> NeighboursWithData(std::uint64_t vertex,
                                                           EdgeSide side = EdgeSide::kOutgoing);
+  // The vertices whose value in this index of the store (CreateOptions::indexes) is in the range,
+  // both ends included, in ascending order of ids. A long double has every 64-bit number exactly.
+  Result<std::vector<std::uint64_t>> FindVertices(const std::string& index, long double first,
+                                                  long double last);
 
  protected:
   internal::StoreOperations& operations_;

@@ -17,7 +17,8 @@ STAGE_NAMES = {**{name: ["read", "lock", "log", "commit", "release"] for name in
 STRICT = {*LOCKING, "occ", "calvin"}
 TIMED = {*LOCKING, "occ"}
 LEVELS = ["serializable", "repeatable-read", "read-committed"]
-HISTORIES = ["list-append", "graph-append"]
+ON_GRAPHS = ["graph-append", "index-append"]
+HISTORIES = ["list-append", *ON_GRAPHS]
 YCSB_MIXES = ["ycsb-a", "ycsb-b", "ycsb-c", "ycsb-d", "ycsb-e", "ycsb-f"]
 TABLES = ["smallbank", "ycsb", "tpcc", "tpcc-neworder"]
 ON_STORES = ["linkbench", "tao", "snb-updates", "graph-churn", "edge-updates"]
@@ -114,7 +115,7 @@ def draw(random):
         words += ["--transactions", random.randint(20, 200), "--seconds", 1]
         if random.random() < 0.5:
             words += ["--rows", random.choice([1, 2, 4, 10])]
-        if spec["workload"] == "graph-append" and random.random() < 0.7:
+        if spec["workload"] in ON_GRAPHS and random.random() < 0.7:
             words += ["--fold", random.choice(["0.01", "0.1", "0"])]
     elif kind == "table":
         spec["workload"] = random.choice([*TABLES, *random.sample(YCSB_MIXES, 2)])
@@ -156,10 +157,10 @@ def draw_sweep(random, spec):
               "stages": ["rpc", "one-sided", code]}
     over = random.choice(list(values))
     spec["workload"] = "ycsb" if over == "hot" else random.choice(
-        ["smallbank", "ycsb", "graph-append", *random.sample(YCSB_MIXES, 2)])
+        ["smallbank", "ycsb", *ON_GRAPHS, *random.sample(YCSB_MIXES, 2)])
     spec["values"] = [str(random.choice(values[over])) for _ in range(random.randint(2, 5))]
     spec["words"] += ["--over", over, "--values", ",".join(spec["values"]), "--seconds", 0.1]
-    if spec["workload"] != "graph-append":
+    if spec["workload"] not in ON_GRAPHS:
         spec["words"] += draw_rows(random, spec["workload"])
         spec["words"] += draw_level(random, protocol, spec["words"])[1]
 

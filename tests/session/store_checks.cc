@@ -83,6 +83,34 @@ Model ReadAll(GraphStore& store, bool directed, const std::string& protocol) {
   return found;
 }
 
+// Asks for the vertices of random ranges. Large numbers share their codes in an index.
+void CheckIndexes(GraphStore& store, const Model& model, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < 20; ++i) {
+    const bool whole = random() % 2 == 0;  // the number, or its last two bytes
+    const auto value = [&](std::uint64_t number) {
+      return whole ? static_cast<long double>(number)
+                   : static_cast<long double>(static_cast<std::int16_t>(number >> 48));
+    };
+    long double first = value(random()), last = value(random());
+    if (random() % 4 == 0 && !model.vertices.empty()) {
+      const std::uint64_t index = random() % model.vertices.size();
+      first = last = value(std::next(model.vertices.begin(), static_cast<long>(index))->second);
+    }
+    std::vector<std::uint64_t> expected, found;
+    for (const auto& [vertex, number] : model.vertices) {
+      if (first <= value(number) && value(number) <= last) expected.push_back(vertex);
+    }
+    const auto body = [&](ReadTransaction& t) -> Status {
+      SLIM_ASSIGN(found, t.FindVertices(whole ? "whole" : "end", first, last));
+      return {};
+    };
+    const TransactionOutcome outcome = store.SubmitReadOnly(body).get();
+    EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
+    EXPECT_EQ(found, expected) << (whole ? "whole " : "end ") << first << " " << last;
+  }
+}
+
 // Executes one line of a commit.
 void Apply(Model& model, const std::string& line) {
   std::istringstream in(line);
@@ -157,7 +185,10 @@ void CheckChanges(Session& session, const std::string& folder, const std::string
   model.directed = seed % 2 == 1;
   const std::string path = folder + "/changes" + std::to_string(seed);
   ASSERT_OK(GraphStore::Create(session, path, {{}, {}, {}, model.directed},
-                               {.vertex_bytes = 8, .edge_bytes = 8, .weighted = true}));
+                               {.vertex_bytes = 8,
+                                .edge_bytes = 8,
+                                .weighted = true,
+                                .indexes = {"whole=0:u64", "end=6:i16"}}));
   SharedLines lines(session, path + ".lines");
   for (int opening = 0; opening < 2; ++opening) {
     GraphStore store = MustOpenStore(session, path, With(protocol));
@@ -185,6 +216,7 @@ void CheckChanges(Session& session, const std::string& folder, const std::string
     GraphStore again = MustOpenStore(session, path, With(protocol));
     if (session.first()) {
       EXPECT_EQ(ReadAll(again, model.directed, protocol), model) << protocol << " seed " << seed;
+      CheckIndexes(again, model, seed);
     }
     ASSERT_OK(again.Close());
   }

@@ -297,6 +297,26 @@ TEST_F(Stores, BeginWithVerticesAloneAndGetEdgesOfAnyWeight) {
   }
 }
 
+TEST_F(Stores, RefuseIndexesThatAreWrong) {
+  Session session = SessionOf(1);
+  const auto create = [&](std::vector<std::string> indexes) {
+    return MessageOf(
+        GraphStore::Create(session, path_, {}, {.vertex_bytes = 8, .indexes = std::move(indexes)}));
+  };
+  EXPECT_THAT(create({"age"}), ::testing::HasSubstr("it must be NAME=OFFSET:TYPE"));
+  EXPECT_THAT(create({"age=5:u32"}), ::testing::HasSubstr("vertices have only 8 bytes"));
+  EXPECT_THAT(create({"age=0:u8", "age=1:u8"}), ::testing::HasSubstr("another one has this name"));
+  EXPECT_FALSE(std::filesystem::exists(path_));
+  ASSERT_OK(GraphStore::Create(session, path_, {}, {.vertex_bytes = 8, .indexes = {"age=4:u32"}}));
+  GraphStore store = StoreOf(session, path_);
+  const auto missing = [](ReadTransaction& t) -> Status {
+    SLIM_TRY(t.FindVertices("size", 0, 1));
+    return {};
+  };
+  EXPECT_EQ(store.SubmitReadOnly(missing).get().cause.message, "the store has no index size");
+  ASSERT_OK(store.Close());
+}
+
 TEST_F(Stores, BeginWithNothing) {
   Session session = SessionOf(2);
   ASSERT_OK(GraphStore::Create(session, path_, {}));

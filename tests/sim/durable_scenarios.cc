@@ -34,7 +34,8 @@ DurableSetting DrawDurableSetting(World& world) {
   DurableSetting drawn;
   drawn.nodes = world.DrawNodes(1, 4);
   drawn.engine = DrawEngine(world, drawn.nodes);
-  drawn.workload = OneOf(world, {"list-append", "list-append", "graph-append", "smallbank"});
+  drawn.workload =
+      OneOf(world, {"list-append", "list-append", "graph-append", "index-append", "smallbank"});
   DrawConcurrency(world, drawn.workload, drawn.engine);
   drawn.shared_folder = world.Draw(2) == 0;
   constexpr std::uint64_t kCheckpoints[] = {1, 2'000, 64 << 20};
@@ -52,7 +53,8 @@ DurableSetting DrawDurableSetting(World& world) {
   drawn.transactions = world.DrawAmount(5, 20);
   drawn.runs_with_faults = 1 + world.Draw(3);
   drawn.work.rows = world.DrawAmount(5, 20);
-  if (drawn.workload == "graph-append" && world.Draw(2) == 0) drawn.work.fold_share = 0.01;
+  const bool on_graph = drawn.workload == "graph-append" || drawn.workload == "index-append";
+  if (on_graph && world.Draw(2) == 0) drawn.work.fold_share = 0.01;
   return drawn;
 }
 

@@ -47,7 +47,11 @@ SnapshotSetting DrawSetting(World& world) {
                        drawn.graph));
   drawn.work.store = ScenarioFolder() + "/snapshots.store";
   std::filesystem::remove_all(drawn.work.store);
-  Unwrap(txn::Store::Create(drawn.work.store, drawn.graph, {.vertex_bytes = 8, .edge_bytes = 8}));
+  // Transactions keep an index of the vertices, and the workload compares it with them at the end.
+  std::vector<txn::PropertyIndex> indexes;
+  if (world.Draw(2) == 0) indexes = {{"first", 0, txn::FieldType::kU8}};
+  Unwrap(txn::Store::Create(drawn.work.store, drawn.graph, {.vertex_bytes = 8, .edge_bytes = 8},
+                            indexes));
   drawn.work.seed = random();
   drawn.work.note_updates = true;
   if (drawn.engine.options.replicas == 1 && world.Draw(2) == 0) drawn.work.fold_share = 0.02;

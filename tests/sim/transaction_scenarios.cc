@@ -58,7 +58,8 @@ TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
   drawn.nodes = world.DrawNodes(least_nodes, 3);
   drawn.engine = DrawEngine(world, drawn.nodes);
   drawn.workload =
-      folds ? "graph-append" : OneOf(world, {"list-append", "graph-append", "smallbank", kPairs});
+      folds ? OneOf(world, {"graph-append", "index-append"})
+            : OneOf(world, {"list-append", "graph-append", "index-append", "smallbank", kPairs});
   DrawConcurrency(world, drawn.workload, drawn.engine);
   drawn.engine.without = OneOf(world, {"", "", "", "passive", "cache", "doorbells", "outstanding"});
   drawn.transactions = world.DrawAmount(5, 30);

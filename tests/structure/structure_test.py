@@ -18,7 +18,7 @@ LAYERS = [["slimgraph/base"], ["slimgraph/files"], ["slimgraph/stats"], ["slimgr
           ["apps", "examples", "python/src"], ["tests"]]
 # The rooms (folders) of txnlayer, from the bottom up. Its top-level headers belong to `engine`.
 ROOMS = ["store", "execution", "stages", "locks", "graph_model", "disk", "durability",
-         "replication", "engine", "protocol", "graph", "ordered", "workload", "replay"]
+         "replication", "engine", "protocol", "ordered", "graph", "workload", "replay"]
 RANK = {folder: rank for rank, row in enumerate(LAYERS) for folder in row}
 # Libraries that only one file may include, so that they can be replaced.
 ONE_OWNER = {"CLI11": "<CLI/", "nlohmann": "<nlohmann/", "MPI": "<mpi.h>",

@@ -61,7 +61,7 @@ TEST_P(Deaths, KeepHistoriesOfGraphsSerializable) {
   for (const Stage stage : {Stage::kLock, Stage::kLog, Stage::kCommit}) {
     TxnSetting setting{.protocol = GetParam(),
                        .stages = RandomStages(GetParam(), random),
-                       .workload = "graph-append",
+                       .workload = OnGraph(random),
                        .transport = random() % 2 == 0 ? "shm" : "tcp",
                        .transactions = 80,
                        .replicas = 2};
@@ -75,16 +75,17 @@ TEST_P(Deaths, KeepHistoriesOfGraphsSerializable) {
 TEST_P(Deaths, KeepHistoriesOfFoldedGraphsSerializable) {
   std::mt19937_64 random(TestSeed());
   for (const char* const transport : {"shm", "tcp"}) {
-    TxnSetting setting{.protocol = GetParam(),
-                       .stages = RandomStages(GetParam(), random),
-                       .workload = "graph-append",
-                       .transport = transport,
-                       .nodes = 4,
-                       .coroutines = 4,
-                       .transactions = 0,
-                       .seconds = 0.5,
-                       .per_second = 6000,
-                       .replicas = 3};
+    TxnSetting setting{
+        .protocol = GetParam(),
+        .stages = RandomStages(GetParam(), random),
+        .workload = transport == std::string("shm") ? "graph-append" : "index-append",
+        .transport = transport,
+        .nodes = 4,
+        .coroutines = 4,
+        .transactions = 0,
+        .seconds = 0.5,
+        .per_second = 6000,
+        .replicas = 3};
     setting.killed_after_us = {{1, 1000 + random() % 150'000}, {3, 50'000 + random() % 100'000}};
     setting.work.seed = random();
     setting.work.fold_share = 0.01;
@@ -119,9 +120,8 @@ TEST_P(Deaths, HideNothingFromSnapshots) {
         txn::GraphTransaction work(*made.graph, transaction);
         for (bool committed = false, again = false; !committed; again = true) {
           transaction.Begin(again);
-          const bool learns = work.learning();
-          committed = work.Open(learns) && work.AddVertex(kVertex, {}) != txn::Answer::kAborted &&
-                      work.Commit();
+          work.Open(again);
+          committed = work.AddVertex(kVertex, {}) != txn::Answer::kAborted && work.Commit();
         }
         KillProcess();
       }

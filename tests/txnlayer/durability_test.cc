@@ -233,7 +233,7 @@ TEST_P(Durable, CommitsSurviveTheDeathOfAllNodes) {
 TEST_P(Durable, CommitsOnGraphsSurviveTheDeathOfAllNodes) {
   std::mt19937_64 random(TestSeed());
   fs::create_directory(scratch_.File("logs"));
-  ExpectOneGoodHistory(Setting(random, "graph-append"), random, 2);
+  ExpectOneGoodHistory(Setting(random, OnGraph(random)), random, 2);
 }
 
 // Commits are in the memory of other nodes, in rings that become full again and again.
@@ -243,7 +243,7 @@ TEST_P(Durable, CommitsInLedgersSurviveTheDeathOfAllNodes) {
     const bool on_graph = random() % 2 == 0;
     fs::remove_all(scratch_.File("logs"));
     fs::create_directory(scratch_.File("logs"));
-    DurableSetting setting = Setting(random, on_graph ? "graph-append" : "list-append");
+    DurableSetting setting = Setting(random, on_graph ? OnGraph(random) : "list-append");
     setting.journals.clear();
     setting.txn.compute = compute;
     setting.txn.threads = static_cast<std::uint32_t>(1 + random() % 2);
@@ -264,7 +264,7 @@ TEST_P(Durable, CommitsInLedgersSurviveTheDeathOfAllNodes) {
 TEST_P(Durable, CommitsOnFoldedGraphsSurviveTheDeathOfAllNodes) {
   std::mt19937_64 random(TestSeed());
   fs::create_directory(scratch_.File("logs"));
-  DurableSetting setting = Setting(random, "graph-append");
+  DurableSetting setting = Setting(random, OnGraph(random));
   setting.txn.work.fold_share = 0.01;
   setting.txn.work.rows = 150;  // lists; with fewer, most tries abort and little is folded
   ExpectOneGoodHistory(setting, random, 2);
@@ -273,7 +273,7 @@ TEST_P(Durable, CommitsOnFoldedGraphsSurviveTheDeathOfAllNodes) {
 TEST_P(Durable, CommitsOnFoldedGraphsSurviveOneDeathThenAll) {
   std::mt19937_64 random(TestSeed());
   fs::create_directory(scratch_.File("logs"));
-  DurableSetting setting = Setting(random, "graph-append");
+  DurableSetting setting = Setting(random, OnGraph(random));
   setting.txn.replicas = 2;
   setting.txn.death = {.node = 1, .stage = txn::Stage::kCommit, .times = 1 + random() % 300};
   setting.txn.work.fold_share = 0.01;
@@ -293,7 +293,7 @@ TEST_P(Durable, CommitsSurviveTheDeathOfAllNodesWithCheckpoints) {
 TEST_P(Durable, CommitsOnGraphsSurviveTheDeathOfAllNodesWithCheckpoints) {
   std::mt19937_64 random(TestSeed());
   fs::create_directory(scratch_.File("logs"));
-  DurableSetting setting = Setting(random, "graph-append");
+  DurableSetting setting = Setting(random, OnGraph(random));
   setting.checkpoint_bytes = 1;
   ExpectOneGoodHistory(setting, random, 2);
 }

@@ -70,7 +70,7 @@ class Session {
       if (!graph_.Commit()) throw Aborted();
       transaction.task().Yield();
       transaction.Begin();
-      if (!graph_.Open(false)) throw Aborted();
+      graph_.Open(false);
     } else {
       transaction.task().Yield();
     }

@@ -1,6 +1,6 @@
 // The transactional graph, compared with a serial one: random transactions of several operations,
 // of which some roll back.
-#include "tests/txnlayer/graph_support.h"
+#include "tests/txnlayer/graph_operation.h"
 
 #include <cstdio>
 
@@ -12,132 +12,6 @@ namespace {
 using txn::Answer;
 using txn::GraphTransaction;
 using Properties = GraphOracle::Properties;
-
-Properties RandomProperties(std::mt19937_64& random, std::uint32_t bytes) {
-  Properties properties(bytes);
-  for (std::byte& one : properties) one = static_cast<std::byte>(random());
-  return properties;
-}
-
-// Copies a result, which is valid only within the transaction. Missing properties become zeros.
-void Copy(const txn::NeighbourList& list, std::size_t bytes, std::vector<txn::StoredEdge>& edges,
-          Properties& properties) {
-  edges.clear();
-  properties.clear();
-  std::size_t with_properties = 0;
-  list.ForEach([&](const txn::StoredEdge& edge, const std::byte* own) {
-    edges.push_back(edge);
-    properties.resize(edges.size() * bytes);
-    if (own == nullptr) return;
-    ++with_properties;
-    std::copy_n(own, bytes, properties.end() - static_cast<std::ptrdiff_t>(bytes));
-  });
-  EXPECT_EQ(edges.size(), list.size());
-  if (bytes == 0) {
-    EXPECT_EQ(with_properties, 0u);
-  }
-}
-
-// One random operation, executed on both graphs. It must be retried if its answer is kAborted.
-class Operation {
- public:
-  // `scattered`: names are far apart, so new names lie between existing ones.
-  Operation(std::mt19937_64& random, VertexId names, const txn::GraphShape& shape, bool scattered) {
-    // Vertex 0 is the hub. The base never has the last names.
-    u_ = random() % 3 == 0 ? 0 : random() % names;
-    v_ = random() % names;
-    if (scattered) {
-      u_ = txn::Mix(u_) >> 32;
-      v_ = txn::Mix(v_) >> 32;
-    }
-    kind_ = random() % 100;
-    limit_ = random() % 4 == 0 ? ~std::uint64_t{0} : random() % 12;
-    direction_ = random() % 2 == 0 ? Direction::kOut : Direction::kIn;
-    vertex_ = RandomProperties(random, shape.vertex_bytes);
-    edge_ = RandomProperties(random, shape.edge_bytes);
-  }
-
-  Answer Do(GraphTransaction& g) {
-    const auto& u = u_;
-    if (kind_ < 30) return said_ = g.AddEdge(u, v_, edge_);
-    if (kind_ < 40) return said_ = g.SetEdge(u, v_, edge_);
-    if (kind_ < 60) return said_ = g.DeleteEdge(u, v_);
-    if (kind_ < 66) return said_ = g.AddVertex(v_, vertex_);
-    if (kind_ < 69) return said_ = g.DeleteVertex(v_);
-    if (kind_ < 72) return said_ = g.SetVertex(v_, vertex_);
-    found_.assign(kind_ < 76 ? vertex_.size() : edge_.size(), std::byte{});
-    if (kind_ < 76) return said_ = g.GetVertex(v_, found_);
-    txn::StoredEdge edge;
-    if (kind_ < 80) return said_ = g.GetEdge(u, v_, edge, found_);
-    if (kind_ < 86) return said_ = g.Degree(u, degree_, direction_);
-    const txn::NeighbourQuery query{
-        .newest_first = kind_ >= 93, .limit = limit_, .properties = true, .direction = direction_};
-    said_ = g.Neighbours(u, query, list_);
-    Copy(list_, edge_.size(), edges_, properties_);
-    return said_;
-  }
-
-  void ExpectAsIn(GraphOracle& oracle) const {
-    const auto expect = [&](bool well) {
-      EXPECT_EQ(said_ == Answer::kYes, well) << "kind " << kind_ << " of " << u_ << " " << v_;
-      return well && said_ == Answer::kYes;
-    };
-    if (kind_ < 30) return (void)expect(oracle.AddEdge(u_, v_, edge_));
-    if (kind_ < 40) return (void)expect(oracle.SetEdge(u_, v_, edge_));
-    if (kind_ < 60) return (void)expect(oracle.DeleteEdge(u_, v_));
-    if (kind_ < 66) return (void)expect(oracle.AddVertex(v_, vertex_));
-    if (kind_ < 69) return (void)expect(oracle.DeleteVertex(v_));
-    if (kind_ < 72) return (void)expect(oracle.SetVertex(v_, vertex_));
-    if (kind_ < 76) {
-      if (expect(oracle.has(v_))) {
-        EXPECT_EQ(found_, oracle.vertex(v_));
-      }
-      return;
-    }
-    if (kind_ < 80) {
-      const bool there = oracle.has(u_) && oracle.edges(u_).contains(v_);
-      if (expect(there)) {
-        EXPECT_EQ(found_, oracle.edges(u_).at(v_));
-      }
-      return;
-    }
-    if (!expect(oracle.has(u_))) return;
-    const auto edges = direction_ == Direction::kOut ? oracle.edges(u_) : oracle.edges_into(u_);
-    if (kind_ < 86) {
-      EXPECT_EQ(degree_, edges.size());
-      return;
-    }
-    EXPECT_EQ(edges_.size(), std::min<std::uint64_t>(limit_, edges.size()));
-    auto next = edges.begin();
-    for (std::size_t i = 0; i < edges_.size(); ++i, ++next) {
-      const txn::StoredEdge& edge = edges_[i];
-      if (kind_ < 93) {
-        EXPECT_EQ(edge.neighbour, next->first);
-      } else if (i > 0) {
-        EXPECT_GE(edges_[i - 1].time, edge.time);
-      }
-      ASSERT_TRUE(edges.contains(edge.neighbour)) << u_ << " " << edge.neighbour;
-      const auto from = properties_.begin() + static_cast<std::ptrdiff_t>(i * edge_.size());
-      EXPECT_TRUE(std::equal(from, from + static_cast<std::ptrdiff_t>(edge_.size()),
-                             edges.at(edge.neighbour).begin()));
-    }
-  }
-
- private:
-  std::uint64_t u_ = 0;
-  std::uint64_t v_ = 0;
-  std::uint64_t kind_ = 0;
-  std::uint64_t limit_ = 0;
-  Direction direction_ = Direction::kOut;
-  Properties vertex_;
-  Properties edge_;
-  Answer said_ = Answer::kNo;
-  Properties found_;
-  std::uint64_t degree_ = 0;
-  txn::NeighbourList list_;
-  std::vector<txn::StoredEdge> edges_;
-  Properties properties_;
-};
 
 constexpr txn::GraphShape kDirectedAndWeighted{24, 8, true, WeightType::kInt32};
 
@@ -166,6 +40,7 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
     GraphOnNode made;
     MakeGraph(cluster, setting, **protocol, source,
               {.shape = run.shape,
+               .indexes = IndexesOf(run.shape),
                .room_vertices = 100,
                .room_edges = 60'000,
                .fold_share = run.fold_share},
@@ -398,7 +273,7 @@ TEST_P(Graphs, MatchConcurrentCommitsInTheOrderOfTheirTimes) {
             const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
               const Answer answer =
                   g.Neighbours(v, {.properties = true, .direction = direction}, list);
-              Copy(list, 8, edges, properties);
+              CopyList(list, 8, edges, properties);
               return answer;
             });
             ASSERT_EQ(verdict.end, Answer::kYes) << verdict.cause;

@@ -44,7 +44,7 @@ TEST(Directory, AgreesWithASet) {
     const Key low = *std::prev(above);
     ASSERT_EQ(directory.Find(wanted), low);
     std::vector<Key> following;
-    directory.Following(low, 10, following);
+    directory.Following(low, ~txn::Key{0}, 10, following);
     std::vector<Key> expected;
     for (auto at = above; at != lows.end() && expected.size() < 10; ++at) expected.push_back(*at);
     ASSERT_EQ(following, expected);
@@ -209,7 +209,7 @@ TEST_P(Ordered, TablesAgreeWithAMap) {
             if (what == 1 || what == 2) expected[key] = static_cast<Key>(step);
           }
         }));
-        const Status checked = on.table->Check();
+        const auto checked = on.table->Check();
         EXPECT_TRUE(checked) << checked.error().message;
       });
     }
@@ -298,7 +298,7 @@ TEST_P(Ordered, LeavesGoWithTheirKeys) {
         }
       }));
       EXPECT_LT(leaves(), 20u);
-      const Status checked = on.table->Check();
+      const auto checked = on.table->Check();
       ASSERT_TRUE(checked) << checked.error().message;
     }
   });
@@ -336,7 +336,7 @@ TEST(OrderedTables, NoticeLeavesThatAreWrong) {
       const txn::Leaf before = leaf;
       damage(leaf);
       std::memcpy(record, &leaf, sizeof leaf);
-      const Status checked = on.table->Check();
+      const auto checked = on.table->Check();
       EXPECT_FALSE(checked) << what;
       if (!checked) {
         EXPECT_NE(checked.error().message.find(what), std::string::npos) << checked.error().message;

@@ -85,21 +85,24 @@ TEST_P(Histories, OfGraphsAreSerializable) {
   std::mt19937_64 random(TestSeed());
   for (const std::string& stages :
        {std::string("rpc"), std::string("one-sided"), RandomStages(GetParam(), random)}) {
-    ExpectGoodHistory({.protocol = GetParam(),
-                       .stages = stages,
-                       .workload = "graph-append",
-                       .transport = random() % 2 == 0 ? "shm" : "tcp",
-                       .delay_us = random() % 2 == 0 ? 0u : 20u});
+    for (const char* const workload : {"graph-append", "index-append"}) {
+      ExpectGoodHistory({.protocol = GetParam(),
+                         .stages = stages,
+                         .workload = workload,
+                         .transport = random() % 2 == 0 ? "shm" : "tcp",
+                         .delay_us = random() % 2 == 0 ? 0u : 20u});
+    }
   }
 }
 
 TEST_P(Histories, OfGraphsAreSerializableDuringFolds) {
   for (const char* const transport : {"shm", "tcp"}) {
-    TxnSetting setting{.protocol = GetParam(),
-                       .stages = transport == std::string("shm") ? "one-sided" : "rpc",
-                       .workload = "graph-append",
-                       .transport = transport,
-                       .transactions = 300};
+    TxnSetting setting{
+        .protocol = GetParam(),
+        .stages = transport == std::string("shm") ? "one-sided" : "rpc",
+        .workload = transport == std::string("shm") ? "graph-append" : "index-append",
+        .transport = transport,
+        .transactions = 300};
     setting.work.fold_share = 0.01;
     setting.work.rows = 150;  // lists; with fewer, most tries abort and little is folded
     // On a busy machine folding may take longer.

@@ -67,6 +67,11 @@ std::vector<std::string> AllProtocols();
 // A random code for the protocol's stages.
 std::string RandomStages(const std::string& protocol, std::mt19937_64& random);
 
+// A workload of histories on a graph, with an index or without.
+inline std::string OnGraph(std::mt19937_64& random) {
+  return random() % 2 == 0 ? "graph-append" : "index-append";
+}
+
 // Protocols whose histories are strictly serializable. The others' are serializable.
 bool IsStrict(const std::string& protocol);
 

@@ -99,6 +99,7 @@ TEST_P(ReadTimes, KeepHistoriesOfGraphsSerializableDuringFolds) {
   setting.work.fold_share = 0.01;
   setting.work.rows = 60;
   ExpectSerializable(setting);
+  setting.workload = "index-append";
   setting.stages = "rpc";
   setting.transport = "tcp";
   ExpectSerializable(setting);
@@ -106,7 +107,7 @@ TEST_P(ReadTimes, KeepHistoriesOfGraphsSerializableDuringFolds) {
 
 TEST_P(ReadTimes, KeepHistoriesSerializableWhenNodesDie) {
   std::mt19937_64 random(TestSeed());
-  for (const char* const workload : {"list-append", "graph-append"}) {
+  for (const char* const workload : {"list-append", "graph-append", "index-append"}) {
     TxnSetting setting{.protocol = GetParam(),
                        .stages = RandomStages(GetParam(), random),
                        .workload = workload,

@@ -17,36 +17,8 @@
 namespace slimgraph::txn {
 namespace {
 
-constexpr std::array<char, 8> kMagic = {'S', 'L', 'I', 'M', 'S', 'T', 'O', 'R'};
-// The version of stores with directed or weighted graphs. All others keep the older version, so
-// that older programs can read them.
-constexpr std::uint32_t kVersion = 2;
-constexpr std::uint32_t kPlainVersion = 1;
-constexpr std::uint32_t kByteOrder = 0x01020304;
 // A log longer than this, and longer than the base, is folded into the base.
 constexpr std::uint64_t kMostLogBytes = 256 << 20;
-
-// The file `manifest`. `batch_ids` entries of BatchId follow, then a checksum of all. (Older
-// programs stored the progress of files as entries. These match no batch id, and are harmless.)
-struct Manifest {
-  std::array<char, 8> magic;
-  std::uint32_t version;
-  std::uint32_t byte_order;
-  std::uint32_t vertex_bytes;
-  std::uint32_t edge_bytes;
-  std::uint64_t generation;
-  std::uint32_t has_base;
-  std::uint16_t has_properties;
-  std::uint8_t directed;
-  std::uint8_t weights;  // WeightType
-  GraphTime kept_from;
-  std::uint64_t batch_ids;
-};
-
-struct BatchId {
-  std::uint64_t hash;
-  std::uint64_t contents;
-};
 
 // The file `applying`, a batch. Its label has contents, batch id and lines of the file. Its words
 // are this struct and the file's name. If it is incomplete it is ignored, since nothing was applied
@@ -55,14 +27,6 @@ struct Journal {
   std::uint64_t log_before;
   std::uint64_t name_bytes;
 };
-
-// Whether the manifest describes a valid shape.
-bool IsShape(const Manifest& manifest) {
-  if (manifest.weights > static_cast<std::uint8_t>(WeightType::kFloat64)) return false;
-  const auto weight_bytes = WeightBytes(static_cast<WeightType>(manifest.weights));
-  return manifest.vertex_bytes <= kMaxPropertyBytes && manifest.edge_bytes <= kMaxPropertyBytes &&
-         manifest.edge_bytes >= weight_bytes;
-}
 
 Status CopyFile(const SlimFile& from, const std::string& to) {
   SLIM_ASSIGN(const UniqueFd fd, OpenForReading(from.path()));
@@ -121,7 +85,8 @@ std::string Store::FileName(const char* what, const char* kind) const {
   return fmt::format("{}/{}.{}{}", path_, what, generation_, kind);
 }
 
-Status Store::Create(const std::string& path, const std::string& graph, GraphShape shape) {
+Status Store::Create(const std::string& path, const std::string& graph, GraphShape shape,
+                     std::vector<PropertyIndex> indexes) {
   SLIM_ASSIGN(const bool is_there, Exists(path));
   if (is_there) return UsageError("{}: it is there already", path);
   std::optional<SlimFile> file;
@@ -136,11 +101,13 @@ Status Store::Create(const std::string& path, const std::string& graph, GraphSha
         {"--edge-bytes", shape.edge_bytes, kMaxPropertyBytes - shape.weight_bytes()}}) {
     if (bytes > most) return UsageError("{} {}: at most {} are possible", what, bytes, most);
   }
+  SLIM_TRY(CheckIndexes(indexes, shape.vertex_bytes));
   shape.edge_bytes += shape.weight_bytes();
   if (file) SLIM_TRY(file->CheckAll());
   Store made;
   made.path_ = PartialNameOf(path.substr(0, path.find_last_not_of('/') + 1));
   made.shape_ = shape;
+  made.indexes_ = std::move(indexes);
   made.has_base_ = file.has_value();
   made.DrawId();
   SLIM_ASSIGN(const bool is_new, MakeFolder(made.path_));
@@ -226,69 +193,6 @@ Status Store::OpenFiles() {
 
 GraphTime Store::last() const {
   return log_->batches().empty() ? kept_from_ : log_->batches().back().time;
-}
-
-Status Store::ReadManifest() {
-  const std::string path = path_ + "/manifest";
-  SLIM_ASSIGN(const MappedFile file, MappedFile::Open(path));
-  const Bytes bytes = file.bytes();
-  Manifest manifest = {};
-  if (!bytes.empty()) {
-    std::memcpy(&manifest, bytes.data(), std::min(bytes.size(), sizeof manifest));
-  }
-  if (manifest.magic != kMagic) return InputError("{}: it is no store", path_);
-  if ((manifest.version != kVersion && manifest.version != kPlainVersion) ||
-      manifest.byte_order != kByteOrder) {
-    return InputError("{}: it is a store of version {}; this program reads version {}", path_,
-                      manifest.version, kVersion);
-  }
-  const std::uint64_t ids = std::min(manifest.batch_ids, bytes.size() / sizeof(BatchId));
-  const std::uint64_t body = sizeof manifest + ids * sizeof(BatchId);
-  std::uint64_t checksum = 0;
-  if (bytes.size() == body + sizeof checksum) {
-    std::memcpy(&checksum, bytes.data() + body, sizeof checksum);
-  }
-  const bool whole =
-      bytes.size() == body + sizeof checksum && checksum == XXH3_64bits(bytes.data(), body);
-  if (!whole || !IsShape(manifest)) return InputError("{}: it is damaged", path);
-  shape_ = {manifest.vertex_bytes, manifest.edge_bytes, manifest.directed != 0,
-            static_cast<WeightType>(manifest.weights)};
-  generation_ = manifest.generation;
-  has_base_ = manifest.has_base != 0;
-  has_properties_ = manifest.has_properties != 0;
-  kept_from_ = manifest.kept_from;
-  for (std::uint64_t i = 0; i < ids; ++i) {
-    BatchId id;
-    std::memcpy(&id, bytes.data() + sizeof manifest + i * sizeof id, sizeof id);
-    batch_ids_[id.hash] = id.contents;
-  }
-  return {};
-}
-
-Status Store::WriteManifest() const {
-  const Manifest manifest{kMagic,
-                          shape_.directed || shape_.weight_bytes() > 0 ? kVersion : kPlainVersion,
-                          kByteOrder,
-                          shape_.vertex_bytes,
-                          shape_.edge_bytes,
-                          generation_,
-                          has_base_ ? 1U : 0U,
-                          static_cast<std::uint16_t>(has_properties_ ? 1 : 0),
-                          static_cast<std::uint8_t>(shape_.directed ? 1 : 0),
-                          static_cast<std::uint8_t>(shape_.weights),
-                          kept_from_,
-                          batch_ids_.size()};
-  std::vector<std::byte> bytes;
-  const auto append = [&](const auto& value) {
-    const Bytes more = std::as_bytes(std::span(&value, 1));
-    bytes.insert(bytes.end(), more.begin(), more.end());
-  };
-  append(manifest);
-  for (const auto& [hash, contents] : batch_ids_) append(BatchId{hash, contents});
-  append(XXH3_64bits(bytes.data(), bytes.size()));
-  SLIM_ASSIGN(AtomicFile file, AtomicFile::Create(path_ + "/manifest"));
-  SLIM_TRY(file.WriteAt(0, bytes));
-  return file.Commit(Outlives::kPowerLoss);
 }
 
 Status Store::ReadJournal() {

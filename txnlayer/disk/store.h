@@ -11,6 +11,7 @@
 #include "txnlayer/disk/internal/property_file.h"
 #include "txnlayer/disk/internal/update_log.h"
 #include "txnlayer/graph_model/base_source.h"
+#include "txnlayer/graph_model/property_index.h"
 
 namespace slimgraph::txn {
 
@@ -50,7 +51,8 @@ class Store {
 
   // Creates a store completely or not at all. `graph`: a .slim file, which determines directions
   // and weights; "": the store is empty. `shape.edge_bytes` does not include weights here.
-  static Status Create(const std::string& path, const std::string& graph, GraphShape shape);
+  static Status Create(const std::string& path, const std::string& graph, GraphShape shape,
+                       std::vector<PropertyIndex> indexes = {});
   // Many readers or one writer can have the store open.
   static Result<Store> Open(const std::string& path, Use use);
 
@@ -62,6 +64,8 @@ class Store {
     return found == batch_ids_.end() ? 0 : found->second;
   }
   const GraphShape& shape() const { return shape_; }
+  // Transactions keep these. On disk there is only their description.
+  const std::vector<PropertyIndex>& indexes() const { return indexes_; }
   const DiskBase& base() const { return *base_; }
   const UpdateLogReader& log() const { return *log_; }
   std::string log_path() const { return FileName("log", ""); }
@@ -119,6 +123,7 @@ class Store {
   std::string path_;
   UniqueFd lock_;
   GraphShape shape_;
+  std::vector<PropertyIndex> indexes_;
   std::uint64_t generation_ = 0;
   bool has_base_ = false;
   bool has_properties_ = false;

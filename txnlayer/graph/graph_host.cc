@@ -26,6 +26,7 @@ Result<StoreImage> StoreImage::Read(const std::string& path) {
   StoreImage image;
   SLIM_ASSIGN(image.base_, store.Image());
   image.shape_ = store.shape();
+  image.indexes_ = store.indexes();
   image.subject_ = {std::max<std::uint64_t>(1, image.base_.identity()), store.id(), store.last(),
                     " --store " + path};
   return image;
@@ -52,6 +53,7 @@ Status GraphHost::Make(Job& job, const ClusterOptions& cluster, const StoreImage
   const std::uint64_t edges = image.base_.file() == nullptr ? 0 : image.base_.file()->edges();
   GraphOptions graph;
   graph.shape = image.shape_;
+  graph.indexes = image.indexes_;
   graph.fold_share = options.fold_share;
   graph.room_edges = options.room != 0 ? options.room : std::max(kLeastRoom, edges / 2);
   graph.room_vertices = graph.room_edges / kEdgesPerNewVertex + 1;
@@ -70,6 +72,7 @@ Status GraphHost::Make(Job& job, const ClusterOptions& cluster, const StoreImage
     if (called_[worker.index()].exchange(false)) worker.WakeIdle();
   });
   SLIM_TRY(engine_->KeepLogs(options.logs, image.subject_, graph_->fold_worker()));
+  SLIM_TRY(graph_->RefillIndexes());
   SLIM_TRY(graph_->AdvanceClocks());
   return cluster_->all().Barrier();
 }

@@ -38,6 +38,7 @@ class StoreImage {
   friend class GraphHost;
   DiskBase base_;
   GraphShape shape_;
+  std::vector<PropertyIndex> indexes_;
   LogSubject subject_;
 };
 
@@ -51,6 +52,7 @@ class GraphHost {
   ~GraphHost();
 
   const GraphShape& shape() const { return graph_->shape(); }
+  const VertexIndexes& indexes() const { return graph_->indexes(); }
   // Usable on compute nodes, until Stop().
   std::vector<std::unique_ptr<Lane>>& lanes() { return lanes_; }
 

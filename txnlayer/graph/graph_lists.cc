@@ -201,7 +201,7 @@ Answer GraphTransaction::DeleteVertex(VertexName vertex) {
   for (const Direction direction : DirectionsOf(graph_.shape())) {
     if (!DeleteWithEdges(SideOf(vertex, direction))) return Answer::kAborted;
   }
-  PutVertex(*access, false, {});
+  if (!PutVertex(*access, false, {})) return Answer::kAborted;
   AppendToJournal({UpdateKind::kDeleteVertex, vertex, 0, {}});
   --vertex_change_;
   return Answer::kYes;

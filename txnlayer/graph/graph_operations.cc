@@ -23,7 +23,25 @@ Access* GraphTransaction::VertexAccess(VertexName vertex, bool write, bool& aliv
   return access;
 }
 
-void GraphTransaction::PutVertex(Access& access, bool alive, Bytes properties) {
+// False: the transaction was aborted.
+bool GraphTransaction::ReadProperties(const Access& access, MutableBytes properties) {
+  if (access.exists()) {
+    std::copy_n(access.record() + sizeof(VertexRecord), properties.size(), properties.begin());
+    return true;
+  }
+  std::fill(properties.begin(), properties.end(), std::byte{0});
+  if (properties.empty() || !graph_.base().has_vertex_properties()) return true;
+  Bytes found;
+  const auto vertex = graph_.base().Find(VertexOfKey(access.key));
+  if (!vertex) return AbortInconsistent();  // an index has named it
+  if (!base_.ReadVertexProperties(*vertex, found)) return AbortNodeLost();
+  std::copy_n(found.begin(), properties.size(), properties.begin());
+  return true;
+}
+
+// False: the transaction was aborted.
+bool GraphTransaction::PutVertex(Access& access, bool alive, Bytes properties) {
+  if (!graph_.indexes().all().empty() && !UpdateIndexes(access, alive, properties)) return false;
   VertexRecord record{};
   if (access.exists()) {
     record = access.Get<VertexRecord>();
@@ -45,6 +63,7 @@ void GraphTransaction::PutVertex(Access& access, bool alive, Bytes properties) {
   std::memset(into, 0, graph_.shape().vertex_bytes);
   std::copy(properties.begin(), properties.end(), into);
   written_vertices_.push_back(written);
+  return true;
 }
 
 Answer GraphTransaction::GetVertex(VertexName vertex, MutableBytes properties) {
@@ -53,20 +72,7 @@ Answer GraphTransaction::GetVertex(VertexName vertex, MutableBytes properties) {
   if (access == nullptr) return Answer::kAborted;
   if (!alive) return Answer::kNo;
   const std::size_t bytes = std::min<std::size_t>(properties.size(), graph_.shape().vertex_bytes);
-  if (access->exists()) {
-    std::copy_n(access->record() + sizeof(VertexRecord), bytes, properties.begin());
-    return Answer::kYes;
-  }
-  std::fill(properties.begin(), properties.end(), std::byte{0});
-  if (bytes == 0 || !graph_.base().has_vertex_properties()) return Answer::kYes;
-  Bytes found;
-  const VertexName side = VertexOfKey(access->key);
-  if (!base_.ReadVertexProperties(*graph_.base().Find(side), found)) {
-    AbortNodeLost();
-    return Answer::kAborted;
-  }
-  std::copy_n(found.begin(), bytes, properties.begin());
-  return Answer::kYes;
+  return ReadProperties(*access, properties.first(bytes)) ? Answer::kYes : Answer::kAborted;
 }
 
 Answer GraphTransaction::SetVertex(VertexName vertex, Bytes properties) {
@@ -77,7 +83,7 @@ Answer GraphTransaction::SetVertex(VertexName vertex, Bytes properties) {
   Access* const access = VertexAccess(vertex, true, alive);
   if (access == nullptr) return Answer::kAborted;
   if (!alive) return Answer::kNo;
-  PutVertex(*access, true, properties);
+  if (!PutVertex(*access, true, properties)) return Answer::kAborted;
   AppendToJournal({UpdateKind::kAddVertex, vertex, 0, properties});
   return Answer::kYes;
 }
@@ -89,7 +95,7 @@ Answer GraphTransaction::AddVertex(VertexName vertex, Bytes properties) {
   bool alive = false;
   Access* const access = VertexAccess(vertex, true, alive);
   if (access == nullptr) return Answer::kAborted;
-  PutVertex(*access, true, properties);
+  if (!PutVertex(*access, true, properties)) return Answer::kAborted;
   AppendToJournal({UpdateKind::kAddVertex, vertex, 0, properties});
   if (alive) return Answer::kYes;
   ++vertex_change_;

@@ -21,6 +21,7 @@ GraphTransaction::GraphTransaction(TransactionalGraph& graph, Transaction& trans
       transaction_(transaction),
       base_(graph, transaction),
       names_first_(graph.engine().protocol().fetches_once()),
+      steps_(graph.engine().protocol()),
       hints_(kHints) {}
 
 Verdict GraphTransaction::Run(const Body& body, bool only_reads) {
@@ -29,14 +30,14 @@ Verdict GraphTransaction::Run(const Body& body, bool only_reads) {
   for (bool again = false;; again = true) {
     ++verdict.tries;
     transaction_.Begin(again, NowNs(), only_reads);
-    Answer answer = Answer::kAborted;
-    if (Open(again)) answer = body(*this);
+    Open(again);
+    Answer answer = body(*this);
     if (answer == Answer::kNo) RollBack();
     if (answer == Answer::kYes && !Commit()) answer = Answer::kAborted;
     verdict.end = answer;
     if (answer != Answer::kAborted) return verdict;
     if (transaction_.task().worker().failed()) return verdict;
-    if (learning_) continue;
+    if (learning()) continue;
     verdict.cause = Cause();
     if (IsRefusal(transaction_.reason())) return verdict;
     if (++conflicts >= graph_.options().most_tries) return verdict;
@@ -47,7 +48,7 @@ Verdict GraphTransaction::Run(const Body& body, bool only_reads) {
 std::string GraphTransaction::Cause() const {
   const std::string_view protocol = graph_.engine().protocol().name();
   if (transaction_.reason() == AbortReason::kBadValue) return refusal_;
-  if (footprint_.size() > graph_.engine().protocol().most_accesses()) {
+  if (steps_.wants_too_many()) {
     return fmt::format("the transaction takes more records than the {} that {} can name at once",
                        graph_.engine().protocol().most_accesses(), protocol);
   }
@@ -60,9 +61,9 @@ std::string GraphTransaction::Cause() const {
                      protocol, StageName(conflict.stage));
 }
 
-bool GraphTransaction::Open(bool again) {
-  if (!again || !learning_) footprint_.clear();
-  learning_ = false;
+void GraphTransaction::Open(bool again) {
+  if (!again) steps_.Forget();
+  steps_.Begin();
   seen_ = 0;
   dropped_after_ = 0;
   vertex_change_ = 0;
@@ -70,9 +71,6 @@ bool GraphTransaction::Open(bool again) {
   uncommitted_journal_.clear();
   written_blocks_.clear();
   written_vertices_.clear();
-  if (footprint_.empty()) return true;
-  std::vector<Access*> accesses(footprint_.size());
-  return transaction_.Fetch(footprint_, accesses.data());
 }
 
 bool GraphTransaction::Commit() {
@@ -122,32 +120,6 @@ bool GraphTransaction::CheckProperties(const char* what, Bytes properties, std::
                          properties.size(), what, bytes);
   transaction_.Abort(AbortReason::kBadValue);
   return false;
-}
-
-bool GraphTransaction::FetchTuples(std::span<const Want> wants, Access** out) {
-  if (names_first_) {
-    bool known = true;
-    for (const Want& want : wants) {
-      const auto same = [&](const Want& one) {
-        return one.table == want.table && one.key == want.key;
-      };
-      const auto found = std::find_if(footprint_.begin(), footprint_.end(), same);
-      if (found == footprint_.end()) {
-        footprint_.push_back(want);
-      } else if (want.write && !found->write) {
-        found->write = true;
-      } else {
-        continue;
-      }
-      known = false;
-    }
-    if (!known) {
-      learning_ = footprint_.size() <= graph_.engine().protocol().most_accesses();
-      transaction_.Abort(learning_ ? AbortReason::kUnnamed : AbortReason::kTooLarge);
-      return false;
-    }
-  }
-  return transaction_.Fetch(wants, out);
 }
 
 Access* GraphTransaction::FetchTuple(Table& table, Key key, bool write) {

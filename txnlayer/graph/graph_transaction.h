@@ -16,6 +16,7 @@
 #include "txnlayer/graph/internal/base_reader.h"
 #include "txnlayer/graph/neighbour_list.h"
 #include "txnlayer/graph_model/update.h"
+#include "txnlayer/stepwise_fetch.h"
 
 namespace slimgraph::txn {
 
@@ -56,8 +57,8 @@ class GraphTransaction {
   using Body = std::function<Answer(GraphTransaction&)>;
   Verdict Run(const Body& body, bool only_reads = false);
 
-  // The steps of Run, after Transaction::Begin(). False: aborted.
-  bool Open(bool again);
+  // The steps of Run, after Transaction::Begin().
+  void Open(bool again);
   bool Commit();
   void RollBack();
   // The same if all that it has read belongs to one state. Otherwise it is aborted, and returns
@@ -84,11 +85,16 @@ class GraphTransaction {
   Answer Neighbours(VertexName vertex, const NeighbourQuery& query, NeighbourList& list);
   Answer Degree(VertexName vertex, std::uint64_t& degree, Direction direction = Direction::kOut);
 
+  const VertexIndexes& indexes() const { return graph_.indexes(); }
+  // The vertices whose value in that index is in the range, in the order of their names.
+  Answer FindVertices(const VertexIndexes::Index& index, const ValueRange& range,
+                      std::vector<VertexName>& found);
+
   // The changes of these numbers by the current transaction, or by the last one.
   std::int64_t vertex_change() const { return vertex_change_; }
   std::int64_t edge_change() const { return edge_change_; }
   // The transaction was aborted after it had learnt which records it needs. Retry with Open(true).
-  bool learning() const { return learning_; }
+  bool learning() const { return transaction_.reason() == AbortReason::kUnnamed; }
   // The changes of all commits so far, if the graph's options ask for a journal. Each commit has
   // its time, the number of words that follow, and these words: updates (graph_model/update.h).
   const std::vector<std::uint64_t>& journal() const { return journal_; }
@@ -138,7 +144,9 @@ class GraphTransaction {
   // Check names and properties. False: the transaction was refused.
   bool CheckName(VertexName vertex);
   bool CheckProperties(const char* what, Bytes properties, std::uint32_t bytes);
-  bool FetchTuples(std::span<const Want> wants, Access** out);
+  bool FetchTuples(std::span<const Want> wants, Access** out) {
+    return steps_.Fetch(transaction_, wants, out);
+  }
   Access* FetchTuple(Table& table, Key key, bool write);
   bool AbortInconsistent();
   bool AbortNodeLost();
@@ -161,7 +169,9 @@ class GraphTransaction {
   Answer WriteEdge(VertexName one, VertexName other, Precondition precondition, bool alive,
                    Bytes properties);
   Access* VertexAccess(VertexName vertex, bool write, bool& alive);
-  void PutVertex(Access& access, bool alive, Bytes properties);
+  bool PutVertex(Access& access, bool alive, Bytes properties);
+  bool ReadProperties(const Access& access, MutableBytes properties);
+  bool UpdateIndexes(const Access& access, bool alive, Bytes properties);
   bool SetBlocks(const BlockTree& vertex, BlockKind kind);
   bool DeleteWithEdges(VertexName vertex);
   VertexName SideOf(VertexName vertex, Direction direction) const {
@@ -179,8 +189,7 @@ class GraphTransaction {
   BaseReader base_;
   // A protocol that needs all tuples named at once learns them from aborted tries.
   const bool names_first_;
-  std::vector<Want> footprint_;
-  bool learning_ = false;
+  StepwiseFetch steps_;
   std::string refusal_;  // what was wrong with a value
   GraphTime seen_ = 0;
   // The latest commit in blocks of which entries were dropped that no snapshot saw so far.
@@ -192,6 +201,9 @@ class GraphTransaction {
   std::vector<WrittenVertex> written_vertices_;
   std::vector<Hint> hints_;
   // Buffers of the current operation.
+  std::vector<std::byte> properties_before_;
+  std::vector<std::byte> properties_after_;
+  std::vector<Key> index_keys_;
   std::vector<Want> wants_;
   std::vector<Access*> found_;
   std::vector<Side*> searching_;

@@ -25,8 +25,8 @@ void Lane::Begin(bool again, bool only_reads) {
     if (!again) interruptions_ = 0;
     only_reads_ = only_reads;
     graph.transaction().Begin(again, NowNs(), only_reads);
-    open_ = graph.Open(again);
-    if (!open_) SetAbort(graph, false);
+    graph.Open(again);
+    open_ = true;
   });
 }
 

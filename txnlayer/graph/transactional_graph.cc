@@ -42,6 +42,7 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
                         kMaxPropertyBytes);
     }
   }
+  SLIM_TRY(CheckIndexes(options.indexes, options.shape.vertex_bytes));
   std::unique_ptr<TransactionalGraph> graph(new TransactionalGraph(engine, options));
   Cluster& cluster = engine.cluster();
   const std::uint64_t nodes = cluster.topology().nodes();
@@ -77,6 +78,8 @@ Result<std::unique_ptr<TransactionalGraph>> TransactionalGraph::Make(Engine& eng
   };
   SLIM_ASSIGN(graph->vertices_, add_table("vertices", VertexRecordBytes(options.shape), vertices));
   SLIM_ASSIGN(graph->blocks_, add_table("edges", EdgeBlock::RecordBytes(options.shape), blocks));
+  SLIM_ASSIGN(graph->indexes_, VertexIndexes::Make(engine, options.indexes, vertices));
+  SLIM_TRY(graph->indexes_.Fill(*graph));
   if (folds) {
     graph->fold_worker_ = std::make_unique<FoldWorker>(*graph);
   }
@@ -96,6 +99,7 @@ std::uint64_t TransactionalGraph::BaseBytes() const {
 }
 
 std::string TransactionalGraph::Describe(const Table& table, Key key) const {
+  if (table.spec().derived) return table.spec().name;
   const VertexName side = VertexOfKey(key);
   const VertexName vertex = VertexOfSide(shape(), side);
   if (&table == vertices_) return fmt::format("vertex {}", vertex);
@@ -181,6 +185,7 @@ Result<TransactionalGraph::Census> TransactionalGraph::TakeCensus() {
                            static_cast<std::uint64_t>(changed_vertices)};
   SLIM_TRY(engine_.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
   if (sums[0] != 0) return VerificationError("an edge is stored at one of its two ends only");
+  SLIM_TRY(indexes_.Check(*this));
   Census census;
   census.vertices = VertexOfSide(shape(), base_->alive_vertices()) + sums[3];
   // A loop appears in one list only.

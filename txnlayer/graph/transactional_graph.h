@@ -10,6 +10,7 @@
 #include "txnlayer/engine.h"
 #include "txnlayer/graph/internal/base_graph.h"
 #include "txnlayer/graph/internal/edge_block.h"
+#include "txnlayer/graph/vertex_indexes.h"
 #include "txnlayer/graph_model/hybrid_clock.h"
 #include "txnlayer/transaction.h"
 
@@ -17,6 +18,7 @@ namespace slimgraph::txn {
 
 struct GraphOptions {
   GraphShape shape = {};
+  std::vector<PropertyIndex> indexes = {};
   // How many vertices and edges transactions may add or change before the tables must grow.
   std::uint64_t room_vertices = 1 << 12;
   std::uint64_t room_edges = 1 << 16;
@@ -33,7 +35,7 @@ class FoldWorker;
 
 class TransactionalGraph {
  public:
-  // Collective. `engine` must outlive the graph, and have room for two more tables.
+  // Collective. `engine` must outlive the graph.
   static Result<std::unique_ptr<TransactionalGraph>> Make(Engine& engine, const BaseSource& source,
                                                           const GraphOptions& options);
   ~TransactionalGraph();
@@ -45,6 +47,9 @@ class TransactionalGraph {
   BaseGraph& base() { return *base_; }
   Table& vertices() { return *vertices_; }
   Table& blocks() { return *blocks_; }
+  const VertexIndexes& indexes() const { return indexes_; }
+  // Collective, when nothing runs, after records were restored from logs.
+  Status RefillIndexes() { return indexes_.Fill(*this); }
   HybridClock& clock() { return clock_; }
   // The time of the snapshot or fold that is being read; kTimeLast: none. Transactions keep the
   // versions visible at that time. It is set while this node has no commit under way.
@@ -65,8 +70,8 @@ class TransactionalGraph {
   std::string Describe(const Table& table, Key key) const;
 
   // Collective, while nothing runs: checks that every edge is on both sides or on none, that
-  // degrees are counted correctly, and that deleted vertices have no edges. Returns the numbers of
-  // vertices and edges.
+  // degrees are counted correctly, that deleted vertices have no edges, and that indexes agree with
+  // vertices. Returns the numbers of vertices and edges.
   struct Census {
     std::uint64_t vertices = 0;
     std::uint64_t edges = 0;
@@ -91,6 +96,7 @@ class TransactionalGraph {
   std::unique_ptr<BaseGraph> base_;
   Table* vertices_ = nullptr;
   Table* blocks_ = nullptr;
+  VertexIndexes indexes_;
   HybridClock clock_;
   std::atomic<GraphTime> pinned_{kTimeLast};
   std::atomic<std::uint64_t> written_{0};

@@ -11,6 +11,7 @@ namespace {
 
 // Loaded leaves have room for some more keys.
 constexpr std::uint64_t kLoadedKeys = 12;
+constexpr double kMostAhead = 1 << 16;  // leaves that a scan fetches at once
 
 }  // namespace
 
@@ -37,19 +38,26 @@ Result<std::unique_ptr<OrderedTable>> OrderedTable::Make(Engine& engine, const O
                                            .record_bytes = spec.record_bytes,
                                            .tuples_per_node = uneven(spec.keys_per_node),
                                            .most_tuples = kAsManyAsFit,
-                                           .home_shift = spec.home_shift}));
+                                           .home_shift = spec.home_shift,
+                                           .derived = spec.derived}));
   }
   SLIM_ASSIGN(Table* const leaves,
               engine.tables().Add({.name = "leaves of " + spec.name,
                                    .record_bytes = sizeof(Leaf),
                                    .tuples_per_node = uneven(spec.keys_per_node / kLoadedKeys),
                                    .most_tuples = kAsManyAsFit,
-                                   .home_shift = spec.home_shift}));
+                                   .home_shift = spec.home_shift,
+                                   .derived = spec.derived}));
   return std::unique_ptr<OrderedTable>(new OrderedTable(engine, rows, *leaves));
 }
 
 Status OrderedTable::Load(std::span<const Key> keys, const Fill& fill) {
-  const auto full = [](const Table& table) {
+  for (Table* const table : {rows_, &leaves_}) {
+    if (table != nullptr && table->tuples() > 0) table->Clear();
+  }
+  const auto load = [this](Table& table, Key key, Bytes bytes) -> Status {
+    if (table.Load(key, bytes)) return {};
+    if (engine_.tables().MakeRoom(table, 2 * table.room()) && table.Load(key, bytes)) return {};
     return InputError("the table of {} is full", table.spec().name);
   };
   std::vector<std::byte> record(rows_ == nullptr ? 0 : rows_->spec().record_bytes);
@@ -57,7 +65,7 @@ Status OrderedTable::Load(std::span<const Key> keys, const Fill& fill) {
     if (rows_ == nullptr || rows_->Home(key) != engine_.self()) continue;
     std::fill(record.begin(), record.end(), std::byte{0});
     fill(key, record.data());
-    if (!rows_->Load(key, record)) return full(*rows_);
+    SLIM_TRY(load(*rows_, key, record));
   }
   for (std::size_t begin = 0; begin == 0 || begin < keys.size(); begin += kLoadedKeys) {
     const std::size_t end = std::min<std::size_t>(keys.size(), begin + kLoadedKeys);
@@ -68,7 +76,7 @@ Status OrderedTable::Load(std::span<const Key> keys, const Fill& fill) {
     if (leaves_.Home(name) != engine_.self()) continue;
     std::copy(keys.begin() + static_cast<std::ptrdiff_t>(begin),
               keys.begin() + static_cast<std::ptrdiff_t>(end), leaf.keys);
-    if (!leaves_.Load(name, std::as_bytes(std::span(&leaf, 1)))) return full(leaves_);
+    SLIM_TRY(load(leaves_, name, std::as_bytes(std::span(&leaf, 1))));
   }
   return Learn();
 }
@@ -102,9 +110,11 @@ Status OrderedTable::Learn() {
 
 // Each leaf but the first is the next of exactly one leaf, which is less. So they form one chain,
 // which begins with the first and covers all keys. Sums of mixed keys compare sets of keys.
-Status OrderedTable::Check() {
+Result<KeyDigest> OrderedTable::Check() {
   enum Sum : std::size_t { kLows, kHighs, kKeys, kCount, kRows, kRowCount, kLeaves, kLasts, kBad };
   std::uint64_t sums[kBad + 1] = {};
+  KeyDigest in_leaves;
+  KeyDigest in_rows;
   engine_.tables().ForEachRecord(leaves_, [&](Key name, const std::byte* record) {
     if (record == nullptr) return;
     Leaf leaf;
@@ -113,22 +123,23 @@ Status OrderedTable::Check() {
                 (leaf.last() || leaf.low < leaf.high);
     for (std::uint64_t i = 0; good && i < leaf.count; ++i) {
       good = leaf.Covers(leaf.keys[i]) && (i == 0 || leaf.keys[i - 1] < leaf.keys[i]);
-      sums[kKeys] += Mix64(leaf.keys[i] + 1);
+      in_leaves.Add(leaf.keys[i]);
     }
     ++sums[kLeaves];
     sums[kLows] += leaf.low == 0 ? 0 : Mix64(leaf.low);
     sums[kHighs] += leaf.last() ? 0 : Mix64(leaf.high);
-    sums[kCount] += leaf.count;
     sums[kLasts] += leaf.last() ? 1 : 0;
     sums[kBad] += good ? 0 : 1;
   });
   if (rows_ != nullptr) {
     engine_.tables().ForEachRecord(*rows_, [&](Key key, const std::byte* record) {
-      if (record == nullptr) return;
-      sums[kRows] += Mix64(key + 1);
-      ++sums[kRowCount];
+      if (record != nullptr) in_rows.Add(key);
     });
   }
+  sums[kKeys] = in_leaves.sum;
+  sums[kCount] = in_leaves.keys;
+  sums[kRows] = in_rows.sum;
+  sums[kRowCount] = in_rows.keys;
   SLIM_TRY(engine_.cluster().all().AllReduce(std::span<std::uint64_t>(sums), std::plus<>()));
   const std::string& name = leaves_.spec().name;
   if (sums[kBad] != 0) {
@@ -142,7 +153,7 @@ Status OrderedTable::Check() {
     return VerificationError("the {} have {} keys, which are not those of the {} rows", name,
                              sums[kCount], sums[kRowCount]);
   }
-  return {};
+  return KeyDigest{sums[kCount], sums[kKeys]};
 }
 
 Access* OrderedTable::LeafOf(Transaction& transaction, StepwiseFetch& steps, Key key, bool write,
@@ -246,9 +257,8 @@ bool OrderedTable::Keys(Transaction& transaction, StepwiseFetch& steps, Key firs
   if (most == 0 || first > last) return true;
   // All leaves that it will probably need, at once. The search for them then finds them here.
   std::vector<Key> lows = {directory_.Find(first)};
-  const auto further = static_cast<std::size_t>(static_cast<double>(most) / keys_per_leaf_) + 1;
-  directory_.Following(lows[0], most == 1 ? 0 : further, lows);
-  while (lows.back() > last) lows.pop_back();
+  const auto further = std::min(kMostAhead, static_cast<double>(most) / keys_per_leaf_ + 1);
+  directory_.Following(lows[0], last, most == 1 ? 0 : static_cast<std::size_t>(further), lows);
   std::vector<Want> wants;
   for (const Key low : lows) wants.push_back(WantLeaf(low, false));
   std::vector<Access*> found(wants.size());

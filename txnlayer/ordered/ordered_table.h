@@ -26,6 +26,7 @@
 #include <string>
 #include <vector>
 
+#include "slimgraph/base/mix.h"
 #include "txnlayer/ordered/internal/directory.h"
 #include "txnlayer/stepwise_fetch.h"
 
@@ -37,6 +38,17 @@ struct OrderedSpec {
   std::uint64_t keys_per_node = 1;  // the room at first, on average
   // Keys that are equal above these bits share a node; so do most of their leaves.
   unsigned home_shift = 0;
+  bool derived = false;  // see TableSpec
+};
+
+// Tells whether two sets of keys are the same, in whatever order.
+struct KeyDigest {
+  std::uint64_t keys = 0;
+  std::uint64_t sum = 0;
+  void Add(Key key) {
+    ++keys;
+    sum += Mix64(key + 1);
+  }
 };
 
 class OrderedTable {
@@ -44,15 +56,16 @@ class OrderedTable {
   // Collective, before the engine's first run.
   static Result<std::unique_ptr<OrderedTable>> Make(Engine& engine, const OrderedSpec& spec);
 
-  // Collective, once, after Make(): fills the table. `keys` are all keys, which rise, on all nodes.
-  // `fill` writes the record of a key, whose bytes are 0 at first.
+  // Collective, when nothing runs: makes these the contents. `keys` are all keys, which rise, on
+  // all nodes. `fill` writes the record of a key, whose bytes are 0 at first.
   using Fill = std::function<void(Key, std::byte* record)>;
   Status Load(std::span<const Key> keys, const Fill& fill = {});
   // Collective, when nothing runs: learns where all leaves begin. Load() has done so; needed when
   // the tables were filled otherwise.
   Status Learn();
-  // Collective, when nothing runs: whether leaves and rows agree, and leaves cover all keys.
-  Status Check();
+  // Collective, when nothing runs: whether leaves and rows agree, and leaves cover all keys. Of all
+  // keys.
+  Result<KeyDigest> Check();
 
   // --- In a transaction. `steps`: those of its attempt. Null or false: it was aborted.
   // Those of the keys from `first` to `last` that are there, in order; at most the first `most`.

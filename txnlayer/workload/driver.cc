@@ -101,7 +101,7 @@ Result<LogSubject> SubjectOf(Engine& engine, const Workload& workload) {
   std::uint64_t tables = subject.identity;
   for (TableId id = 0; id < engine.tables().size(); ++id) {
     Table& table = engine.tables()[id];
-    if (table.spec().constant) continue;
+    if (table.spec().constant || table.spec().derived) continue;
     tables = XXH3_64bits_withSeed(table.spec().name.data(), table.spec().name.size(),
                                   tables + table.spec().record_bytes);
     engine.tables().ForEachTuple(table, [&](const std::byte* tuple) {
@@ -123,7 +123,10 @@ Status KeepLogs(Engine& engine, Workload& workload, const std::string& folder) {
   FoldWorker* const folds = workload.graph() == nullptr ? nullptr : workload.graph()->fold_worker();
   SLIM_TRY(engine.KeepLogs(folder, subject, folds));
   // The times of this run must be later than all recovered times.
-  if (workload.graph() != nullptr) SLIM_TRY(workload.graph()->AdvanceClocks());
+  if (workload.graph() != nullptr) {
+    SLIM_TRY(workload.graph()->RefillIndexes());
+    SLIM_TRY(workload.graph()->AdvanceClocks());
+  }
   return workload.Resume(engine, engine.durability()->run());
 }
 

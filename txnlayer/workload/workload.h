@@ -111,6 +111,7 @@ std::unique_ptr<Workload> MakeTpcc(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeTpccNewOrder(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeListAppend(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeGraphAppend(const WorkloadOptions& options);
+std::unique_ptr<Workload> MakeIndexAppend(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeLinkBench(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeTao(const WorkloadOptions& options);
 std::unique_ptr<Workload> MakeSnbUpdates(const WorkloadOptions& options);

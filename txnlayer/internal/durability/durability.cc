@@ -194,6 +194,7 @@ Result<std::uint64_t> Durability::AddTables(Tables& tables, BatchLogWriter& file
     count = 0;
   };
   tables.ForEachTuple([&](Table& table, const std::byte* bytes) {
+    if (table.spec().derived) return;
     const TupleView tuple(table, bytes);
     const std::byte* const version = tables.protocol().LatestVersion(tuple);
     if (WordOfVersion(version) / kOneWrite == 0) return;

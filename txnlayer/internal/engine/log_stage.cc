@@ -49,13 +49,23 @@ bool Transaction::Log() {
   const std::span<Access* const> written = writes();
   if (written.empty()) return true;
   const std::uint64_t start = Ticks();
-  BeginRecord(frame_->record, timestamp_);
-  for (const Access* const access : written) {
-    AddWrite(frame_->record, *access->table, access->key, access->version_bytes());
-  }
+  Record& record = frame_->record;
+  BeginRecord(record, timestamp_);
+  const auto add_writes = [&](bool derived) {
+    for (const Access* const access : written) {
+      if (access->table->spec().derived != derived) continue;
+      AddWrite(record, *access->table, access->key, access->version_bytes());
+    }
+  };
+  add_writes(/*derived=*/false);
+  const std::size_t words_kept = record.size();
+  const std::uint64_t writes_kept = record[1];
+  if (tells) add_writes(/*derived=*/true);
   // Backups come before the disk. If a record is on a disk whose node dies, its backups then carry
   // it out.
   if (tells && !LogAtBackups()) return false;
+  record.resize(words_kept);
+  record[1] = writes_kept;
   if (keeps && engine_.durability()->ledger() != nullptr) {
     if (!LogToLedger()) return false;
   } else if (keeps) {

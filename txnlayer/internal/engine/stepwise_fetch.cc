@@ -4,6 +4,7 @@ namespace slimgraph::txn {
 
 void StepwiseFetch::Begin() {
   fetched_ = false;
+  used_ = 0;
   for (auto& [tuple, name] : named_) name = {.write = name.write};
 }
 
@@ -14,10 +15,11 @@ bool StepwiseFetch::Fetch(Transaction& transaction, std::span<const Want> wants,
     Name& name = named_[{want.table, want.key}];
     late |= fetched_ && (name.access == nullptr || (want.write && !name.write));
     name.write |= want.write;
+    used_ += name.used ? 0 : 1;
     name.used = true;
   }
-  if (late) {
-    transaction.Abort(AbortReason::kUnnamed);
+  if (late || wants_too_many()) {
+    transaction.Abort(wants_too_many() ? AbortReason::kTooLarge : AbortReason::kUnnamed);
     return false;
   }
   if (!fetched_ && !FetchNamed(transaction)) return false;

@@ -92,6 +92,8 @@ struct TableSpec {
   // No transaction writes it, and each node may have a copy under keys of its own. So durable logs
   // do not depend on what it contains.
   bool constant = false;
+  // Its owner can make it anew from other tables. So durable logs leave it out.
+  bool derived = false;
 };
 
 class Table {

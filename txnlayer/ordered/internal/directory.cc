@@ -44,7 +44,7 @@ Key Directory::Find(Key key) const {
   return above == added_.begin() ? learned : std::max(learned, *std::prev(above));
 }
 
-void Directory::Following(Key low, std::size_t most, std::vector<Key>& lows) const {
+void Directory::Following(Key low, Key last, std::size_t most, std::vector<Key>& lows) const {
   const std::shared_lock lock(mutex_);
   const Lows& learned = learned_->keys();
   std::size_t at = learned_->Find(low) + 1;
@@ -52,6 +52,7 @@ void Directory::Following(Key low, std::size_t most, std::vector<Key>& lows) con
   while (most > 0 && (at < learned.size() || added != added_.end())) {
     const bool from_added = at == learned.size() || (added != added_.end() && *added < learned[at]);
     const Key next = from_added ? *added++ : learned[at++];
+    if (next > last) return;
     if (!from_added && Contains(removed_, next)) continue;
     lows.push_back(next);
     --most;

@@ -21,8 +21,8 @@ class Directory {
   void Learn(std::vector<Key> lows);
   // The largest known least key of a leaf that is at most `key`.
   Key Find(Key key) const;
-  // Appends those that follow `low`, at most `most` of them.
-  void Following(Key low, std::size_t most, std::vector<Key>& lows) const;
+  // Appends those that follow `low`, up to `last`, at most `most` of them.
+  void Following(Key low, Key last, std::size_t most, std::vector<Key>& lows) const;
   // A leaf that begins at `low` was found, or is missing.
   void Add(Key low);
   void Remove(Key low);

@@ -104,9 +104,9 @@ void GraphClient::Choose() {
 }
 
 Attempt GraphClient::Try(Transaction&) {
-  const bool opened = work_.Open(again_);
+  work_.Open(again_);
   again_ = true;
-  if (!opened || Do(kind_, work_) == Answer::kAborted || !work_.Commit()) return Attempt::kAborted;
+  if (Do(kind_, work_) == Answer::kAborted || !work_.Commit()) return Attempt::kAborted;
   vertex_change_ += work_.vertex_change();
   edge_change_ += work_.edge_change();
   ++counts_[kind_];
@@ -129,6 +129,7 @@ Status GraphWorkload::Load(Engine& engine) {
   }
   GraphOptions graph;
   graph.shape = store.shape();
+  graph.indexes = store.indexes();
   graph.journal = options_.note_updates;
   graph.fold_share = options_.fold_share;
   graph.room_edges = options_.rows != 0
@@ -168,6 +169,9 @@ Status GraphWorkload::MeasureMemory(Engine& engine) {
              {"properties", base.property_bytes()},
              {"vertices", graph_->vertices().resident_bytes()},
              {"blocks", graph_->blocks().resident_bytes()}};
+  for (const VertexIndexes::Index& index : graph_->indexes().all()) {
+    memory_.emplace_back("index " + index.property.name, index.keys->leaves().resident_bytes());
+  }
   for (auto& [what, bytes] : memory_) {
     SLIM_ASSIGN(bytes, engine.cluster().all().AllSum(bytes));
   }
