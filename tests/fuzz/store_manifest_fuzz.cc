@@ -10,14 +10,28 @@ void MakeManifestRight(std::vector<std::uint8_t>& manifest) {
   static constexpr char kMagic[] = "SLIMSTOR";
   constexpr std::uint32_t kByteOrder = 0x01020304;
   constexpr std::size_t kHead = 56;
+  constexpr std::size_t kIndex = 40;
   manifest.resize(std::max(manifest.size(), kHead + 8));
   std::memcpy(manifest.data(), kMagic, 8);
-  manifest[8] = static_cast<std::uint8_t>(1 + manifest[8] % 2);
+  manifest[8] = static_cast<std::uint8_t>(1 + manifest[8] % 3);
+  const bool has_indexes = manifest[8] == 3;
+  const std::uint64_t indexes = has_indexes ? manifest[9] % 4 : 0;
   std::memset(manifest.data() + 9, 0, 3);
   std::memcpy(manifest.data() + 12, &kByteOrder, 4);
-  const std::uint64_t ids = (manifest.size() - kHead - 8) / 16;
-  manifest.resize(kHead + ids * 16 + 8);
+  const std::size_t tail = (has_indexes ? 8 + indexes * kIndex : 0) + 8;
+  const std::uint64_t ids = (std::max(manifest.size(), kHead + tail) - kHead - tail) / 16;
+  manifest.resize(kHead + ids * 16 + tail);
   std::memcpy(manifest.data() + kHead - 8, &ids, 8);
+  std::uint8_t* index = manifest.data() + kHead + ids * 16;
+  if (has_indexes) std::memcpy(index, &indexes, 8);
+  index += 8;
+  // Names, offsets and types that are right more often than not.
+  for (std::uint64_t i = 0; i < indexes; ++i, index += kIndex) {
+    if (index[0] % 4 != 0) std::memcpy(index, i == 0 ? "a" : i == 1 ? "b" : "c", 2);
+    std::memset(index + 33, 0, 3);
+    index[36] %= 12;
+    std::memset(index + 37, 0, 3);
+  }
   const std::uint64_t checksum = XXH3_64bits(manifest.data(), manifest.size() - 8);
   std::memcpy(manifest.data() + manifest.size() - 8, &checksum, 8);
 }

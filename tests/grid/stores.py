@@ -96,7 +96,7 @@ def line_of(update):
 
 def first_model(spec, workshop):
     create = ["--vertex-bytes", spec["vertex-bytes"], "--edge-bytes", spec["edge-bytes"],
-              "-o", "store"]
+              *(["--index", "a=1:u16"] if spec["vertex-bytes"] else []), "-o", "store"]
     if spec["graph"]:
         graph = graphs.make(spec["graph"], workshop)
         workshop.run(["store", "create", "g.slim"] + create).expect(0)

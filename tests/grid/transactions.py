@@ -181,8 +181,10 @@ def draw_store_graph(random, scales=(3, 5, 7, 8)):
     directed = random.random() < 0.4
     weights = random.choice([None, None, "small", "float64"])
     recipe = graphs.draw_generated(random, directed, weights, scales, simple=True)
-    return {**recipe, "vertex-bytes": random.choice([0, 8, 128]),
-            "edge-bytes": random.choice([0, 8])}
+    vertex_bytes = random.choice([0, 8, 128])
+    indexes = random.choice([[], ["--index", "a=0:u8"], ["--index", "a=3:f32,b=0:i64"]])
+    return {**recipe, "vertex-bytes": vertex_bytes, "edge-bytes": random.choice([0, 8]),
+            "indexes": indexes if vertex_bytes else []}
 
 
 def draw_on_store(random, spec):
@@ -216,9 +218,9 @@ def draw_durable(random, spec):
         spec["words"] += ["--transactions", 50]
     elif spec["workload"] == "linkbench":
         # A run may delete all vertices of a smaller graph. The next run would be refused.
-        spec["graph"] = draw_store_graph(random, (7, 8))
+        spec["graph"] = draw_store_graph(random, (10,))
         while {"--width", "complete"} & set(spec["graph"]["words"]):
-            spec["graph"] = draw_store_graph(random, (7, 8))
+            spec["graph"] = draw_store_graph(random, (10,))
         spec["rows"] = ["--rows", random.choice([100, 100_000]),
                         "--fold", random.choice(["0", "0.02", "0.25"])]
     # Runs before the last are killed or end by themselves. Each recovers from the one before.
@@ -278,7 +280,8 @@ def check_sweep(spec, workshop):
 def make_store(spec, workshop):
     graph = graphs.make(spec["graph"], workshop)
     workshop.run(["store", "create", "g.slim", "--vertex-bytes", spec["graph"]["vertex-bytes"],
-                  "--edge-bytes", spec["graph"]["edge-bytes"], "-o", "store"]).expect(0)
+                  "--edge-bytes", spec["graph"]["edge-bytes"], *spec["graph"]["indexes"],
+                  "-o", "store"]).expect(0)
     return graph
 
 

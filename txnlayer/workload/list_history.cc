@@ -41,8 +41,8 @@ Status ListHistoryWorkload::Load(Engine& engine) {
         "{} orders events by one machine's clock, but this job runs on several machines", name());
   }
   const Topology& topology = engine.cluster().topology();
-  options_.processes =
-      std::uint64_t{topology.nodes()} * engine.cluster().threads() * engine.options().coroutines;
+  options_.processes = std::uint64_t{topology.nodes()} * engine.cluster().threads() *
+                       engine.options().most_coroutines;
   SLIM_TRY(LoadLists(engine));
   if (journal_path_.empty()) return {};
   SLIM_ASSIGN(options_.journal, Journal::Create(JournalOf(journal_path_, engine.self())));

@@ -68,7 +68,8 @@ class ListHistoryWorkload : public Workload {
  public:
   explicit ListHistoryWorkload(const WorkloadOptions& options);
 
-  void Configure(const WorkloadOptions&) override {}
+  // Another run on the same lists, with values of its own.
+  void Configure(const WorkloadOptions&) override { ++options_.earlier_runs; }
   Status Load(Engine& engine) final;
   Status Resume(Engine&, std::uint64_t run) final {
     options_.earlier_runs = run - 1;

@@ -136,8 +136,8 @@ Status GraphWorkload::Load(Engine& engine) {
                          ? options_.rows
                          : std::max<std::uint64_t>(kLeastRoom, base.file()->edges() / 2);
   graph.room_vertices = graph.room_edges / kEdgesPerNewVertex;
-  processes_ =
-      std::uint64_t{cluster.topology().nodes()} * cluster.threads() * engine.options().coroutines;
+  processes_ = std::uint64_t{cluster.topology().nodes()} * cluster.threads() *
+               engine.options().most_coroutines;
   SLIM_ASSIGN(graph_, TransactionalGraph::Make(engine, base, graph));
   SLIM_CHECK(graph_->vertices().id() == kVertexTable && graph_->blocks().id() == kBlockTable,
              "the store's graph is not the first of the engine");
