@@ -15,6 +15,7 @@ from .graph import Graph
 from .session import Session, _open_stores, default_session
 
 T = TypeVar("T")
+_LAST = 2**64 - 1
 
 
 class EdgeData(NamedTuple):
@@ -25,7 +26,7 @@ class EdgeData(NamedTuple):
 
 
 class Neighbours(NamedTuple):
-    """The neighbours of a vertex in ascending order of ids, and their edges."""
+    """Neighbours of a vertex and their edges, in ascending order of ids unless asked otherwise."""
 
     ids: np.ndarray
     weights: np.ndarray
@@ -67,9 +68,28 @@ class ReadTransaction:
         """In ascending order."""
         return self._native.neighbours(_inputs.as_vertex(vertex), _incoming(side))
 
-    def neighbours_with_data(self, vertex: int, side: str = "outgoing") -> Neighbours:
+    def neighbours_with_data(
+        self,
+        vertex: int,
+        side: str = "outgoing",
+        *,
+        newest_first: bool = False,
+        most: int | None = None,
+        since: int = 0,
+        until: int | None = None,
+    ) -> Neighbours:
+        """Also by time: those whose edges were written from `since` to `until`, both included.
+
+        `newest_first`: in the order of these times instead of ids. `most`: at most so many.
+        """
+        numbers = [
+            _LAST if number is None else _inputs.as_integer(number, name, 2**64)
+            for name, number in (("most", most), ("since", since), ("until", until))
+        ]
         return Neighbours(
-            *self._native.neighbours_with_data(_inputs.as_vertex(vertex), _incoming(side))
+            *self._native.neighbours_with_data(
+                _inputs.as_vertex(vertex), _incoming(side), bool(newest_first), *numbers
+            )
         )
 
     def find_vertices(self, index: str, first: float, last: float | None = None) -> np.ndarray:

@@ -59,9 +59,13 @@ ArrayOut<std::uint64_t> FindVerticesOf(Transaction& transaction, const std::stri
 }
 
 // Arrays of ids, weights, properties (a row for each neighbour) and times.
-nb::tuple NeighboursWithDataOf(Transaction& transaction, std::uint64_t vertex, bool incoming) {
-  const auto found = transaction.Do(
-      [&](WriteTransaction& t) { return t.NeighboursWithData(vertex, SideOf(incoming)); });
+nb::tuple NeighboursWithDataOf(Transaction& transaction, std::uint64_t vertex, bool incoming,
+                               bool newest_first, std::uint64_t most, std::uint64_t from,
+                               std::uint64_t to) {
+  const NeighbourChoice choice{
+      .side = SideOf(incoming), .newest_first = newest_first, .most = most, .from = from, .to = to};
+  const auto found =
+      transaction.Do([&](WriteTransaction& t) { return t.NeighboursWithData(vertex, choice); });
   std::vector<std::uint64_t> ids, times;
   std::vector<double> weights;
   std::vector<std::uint8_t> properties;

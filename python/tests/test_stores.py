@@ -76,6 +76,17 @@ def test_all_operations_of_a_transaction(session, path):
         assert data.weights.tolist() == [4, 1.5]
         assert data.properties.tolist() == [[0, 0, 0], list(b"abc")]
         assert data.times.tolist() == [2**64 - 1] * 2
+        first = store.submit(lambda t: t.add_edge(8 if t.add_vertex(8) else 0, 7)).outcome().time
+        last = store.submit(lambda t: t.add_edge(1, 7)).outcome().time
+        assert first < last
+
+        def by_time(t, **choice):
+            return t.neighbours_with_data(7, "incoming", **choice).ids.tolist()
+
+        assert store.run(lambda t: by_time(t)) == [1, 8]
+        assert store.run(lambda t: by_time(t, since=first, until=last - 1)) == [8]
+        assert store.run(lambda t: by_time(t, newest_first=True, most=1)) == [1]
+        store.run(lambda t: t.remove_vertex(8) and t.remove_edge(1, 7))
 
     with session.open_store(path) as store:
 

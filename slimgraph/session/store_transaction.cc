@@ -165,13 +165,16 @@ Result<std::vector<std::uint64_t>> ReadTransaction::Neighbours(std::uint64_t ver
   return found;
 }
 
-Result<std::vector<StoredNeighbour>> ReadTransaction::NeighboursWithData(std::uint64_t vertex,
-                                                                         EdgeSide side) {
+Result<std::vector<StoredNeighbour>> ReadTransaction::NeighboursWithData(
+    std::uint64_t vertex, const NeighbourChoice& choice) {
   SLIM_TRY(operations_.CheckId(vertex));
   std::vector<StoredNeighbour> found;
-  txn::NeighbourQuery query;
-  query.properties = true;
-  query.direction = DirectionOn(side);
+  const txn::NeighbourQuery query{.newest_first = choice.newest_first,
+                                  .limit = choice.most,
+                                  .from = choice.from,
+                                  .to = choice.to,
+                                  .properties = true,
+                                  .direction = DirectionOn(choice.side)};
   SLIM_TRY(operations_.Require(NoVertex(vertex), [&](GraphTransaction& graph) {
     txn::NeighbourList list;
     const Answer answer = graph.Neighbours(vertex, query, list);

@@ -40,6 +40,16 @@ struct StoredNeighbour {
 // In an undirected graph both mean all edges.
 enum class EdgeSide { kOutgoing, kIncoming };
 
+// Which neighbours of a vertex, and in which order.
+struct NeighbourChoice {
+  EdgeSide side = EdgeSide::kOutgoing;
+  bool newest_first = false;  // by StoredNeighbour::time; else in ascending order of ids
+  std::uint64_t most = ~std::uint64_t{0};
+  // Only edges of these times, both included.
+  std::uint64_t from = 0;
+  std::uint64_t to = ~std::uint64_t{0};
+};
+
 // Bodies of read-only transactions get this part.
 class ReadTransaction {
  public:
@@ -59,7 +69,7 @@ class ReadTransaction {
   Result<std::vector<std::uint64_t>> Neighbours(std::uint64_t vertex,
                                                 EdgeSide side = EdgeSide::kOutgoing);
   Result<std::vector<StoredNeighbour>> NeighboursWithData(std::uint64_t vertex,
-                                                          EdgeSide side = EdgeSide::kOutgoing);
+                                                          const NeighbourChoice& choice = {});
   // The vertices whose value in this index of the store (CreateOptions::indexes) is in the range,
   // both ends included, in ascending order of ids. A long double has every 64-bit number exactly.
   Result<std::vector<std::uint64_t>> FindVertices(const std::string& index, long double first,

@@ -297,6 +297,49 @@ TEST_F(Stores, BeginWithVerticesAloneAndGetEdgesOfAnyWeight) {
   }
 }
 
+// Edges that the store had before come last. Those of one transaction are in ascending order.
+TEST_F(Stores, GiveNeighboursByTime) {
+  Session session = SessionOf(2);
+  const std::vector<std::uint64_t> src = {1, 1}, dst = {2, 9};
+  ASSERT_OK(GraphStore::Create(session, path_, {src, dst, {}, true}));
+  GraphStore store = StoreOf(session, path_);
+  std::vector<std::uint64_t> times;
+  for (const std::uint64_t first : {7, 3, 5}) {
+    const TransactionOutcome outcome = store
+                                           .Submit([first](WriteTransaction& t) -> Status {
+                                             for (const std::uint64_t to : {first, first + 1}) {
+                                               SLIM_TRY(t.AddVertex(to));
+                                               SLIM_TRY(t.AddEdge(1, to));
+                                             }
+                                             return {};
+                                           })
+                                           .get();
+    ASSERT_TRUE(outcome.committed()) << outcome.cause.message;
+    times.push_back(outcome.time);
+  }
+  const auto ids = [&](std::uint64_t vertex, const NeighbourChoice& choice) {
+    std::vector<std::uint64_t> found;
+    const auto body = [&](ReadTransaction& t) -> Status {
+      SLIM_ASSIGN(const auto neighbours, t.NeighboursWithData(vertex, choice));
+      found.clear();
+      for (const StoredNeighbour& one : neighbours) found.push_back(one.id);
+      return {};
+    };
+    EXPECT_TRUE(store.SubmitReadOnly(body).get().committed());
+    return found;
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(ids(1, {}), ElementsAre(2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(ids(1, {.most = 3}), ElementsAre(2, 3, 4));
+  EXPECT_THAT(ids(1, {.newest_first = true}), ElementsAre(5, 6, 3, 4, 7, 8, 2, 9));
+  EXPECT_THAT(ids(1, {.newest_first = true, .most = 3}), ElementsAre(5, 6, 3));
+  EXPECT_THAT(ids(1, {.from = times[1]}), ElementsAre(3, 4, 5, 6));
+  EXPECT_THAT(ids(1, {.from = times[0], .to = times[1]}), ElementsAre(3, 4, 7, 8));
+  EXPECT_THAT(ids(1, {.to = times[0] - 1}), ElementsAre(2, 9));
+  EXPECT_THAT(ids(4, {.side = EdgeSide::kIncoming, .newest_first = true}), ElementsAre(1));
+  ASSERT_OK(store.Close());
+}
+
 TEST_F(Stores, RefuseIndexesThatAreWrong) {
   Session session = SessionOf(1);
   const auto create = [&](std::vector<std::string> indexes) {
