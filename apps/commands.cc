@@ -15,25 +15,27 @@ std::vector<Command> AllCommands() {
           LocalCommand(),       LccCommand(),
           TrussCommand(),       DoctorCommand(),
           BenchFabricCommand(), StoreCreateCommand(),
-          StoreApplyCommand(),  StoreExportCommand(),
-          TxnRunCommand(),      TxnSweepCommand(),
-          TxnChooseCommand(),   TxnReplayCommand(),
-          ExperimentCommand(),  CompareCommand(),
-          PoolStartCommand(),   PoolLoadCommand(),
-          PoolDropCommand(),    PoolStatusCommand(),
-          PoolStopCommand(),    PoolListCommand(),
-          PoolMetricsCommand(), JobListCommand(),
-          JobCancelCommand(),   JobResizeCommand(),
-          LaunchCommand(),      MemoryNodeCommand(),
-          ComputeNodeCommand(), PoolNodeCommand(),
-          PoolHostCommand(),    PoolJoinCommand(),
-          PoolLoaderCommand(),  PoolCacheCommand()};
+          StoreApplyCommand(),  StoreIndexCommand(),
+          StoreExportCommand(), TxnRunCommand(),
+          TxnSweepCommand(),    TxnChooseCommand(),
+          TxnReplayCommand(),   ExperimentCommand(),
+          CompareCommand(),     PoolStartCommand(),
+          PoolLoadCommand(),    PoolDropCommand(),
+          PoolStatusCommand(),  PoolStopCommand(),
+          PoolListCommand(),    PoolMetricsCommand(),
+          JobListCommand(),     JobCancelCommand(),
+          JobResizeCommand(),   LaunchCommand(),
+          MemoryNodeCommand(),  ComputeNodeCommand(),
+          PoolNodeCommand(),    PoolHostCommand(),
+          PoolJoinCommand(),    PoolLoaderCommand(),
+          PoolCacheCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {
   if (group == "txn")
     return "run, sweep, choose and replay: transactions, their protocols and stages";
-  if (group == "store") return "create, apply and export: graphs on disk that can be updated";
+  if (group == "store")
+    return "create, apply, index and export: graphs on disk that can be updated";
   if (group == "pool") return "start, load, status, stop, ...: memory that outlives jobs";
   if (group == "job") return "list and cancel: jobs that use a pool";
   if (group == "bench") return "fabric: latency and bandwidth of a transport";

@@ -48,6 +48,7 @@ Command TrussCommand();
 Command StoreCreateCommand();
 Command StoreApplyCommand();
 Command StoreExportCommand();
+Command StoreIndexCommand();
 
 // Transactions.
 Command TxnRunCommand();

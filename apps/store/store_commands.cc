@@ -7,8 +7,8 @@
 #include "apps/output/graph_output.h"
 #include "apps/print.h"
 #include "apps/store/store_dates.h"
+#include "apps/store/store_indexes.h"
 #include "slimgraph/base/clock.h"
-#include "slimgraph/base/split.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/stats/report.h"
 #include "txnlayer/disk/apply.h"
@@ -106,14 +106,6 @@ Result<txn::Merged> Export(const ExportState& state, const std::string& out, txn
   return txn::Merge(store.base(), store.shape(), store.log().batches(), at, out, "");
 }
 
-std::string IndexesInWords(const std::vector<txn::PropertyIndex>& indexes) {
-  std::string text;
-  for (const txn::PropertyIndex& index : indexes) {
-    text += (text.empty() ? "; indexes " : ", ") + index.ToText();
-  }
-  return text;
-}
-
 }  // namespace
 
 Command StoreCreateCommand() {
@@ -144,19 +136,7 @@ Command StoreCreateCommand() {
     options.Number("--edge-bytes", "N",
                    "bytes of properties for each edge besides its weight, 0..256",
                    state->shape.edge_bytes);
-    options
-        .Value("--index", "NAME=OFFSET:TYPE,...",
-               "indexes of the vertices by parts of their properties, by which programs find "
-               "them: age=0:u32 is one by the number of 4 bytes with which the properties begin; "
-               "types are u8, u16, u32, u64, i8, i16, i32, i64, f32, f64",
-               [state](const std::string& text) -> Status {
-                 for (const std::string_view one : Split(text)) {
-                   SLIM_ASSIGN(state->indexes.emplace_back(),
-                               txn::PropertyIndex::Parse(std::string(one)));
-                 }
-                 return {};
-               })
-        .Default("none");
+    DeclareIndexes(options, "--index", state->indexes);
     options
         .Text("-o,--output", "STORE", "the folder to make; appears when it is complete", state->out)
         .Required();
@@ -164,10 +144,11 @@ Command StoreCreateCommand() {
   const auto run = [state](const std::vector<std::string>&) {
     const Status made = txn::Store::Create(state->out, state->graph, state->shape, state->indexes);
     if (!made) return PrintError(made.error());
-    return Print(fmt::format(
-        "{}: a store of {}, with {} bytes for each vertex and {} for each edge{}\n", state->out,
-        state->empty ? "an empty graph" : state->graph, state->shape.vertex_bytes,
-        state->shape.edge_bytes, IndexesInWords(state->indexes)));
+    return Print(
+        fmt::format("{}: a store of {}, with {} bytes for each vertex and {} for each edge{}\n",
+                    state->out, state->empty ? "an empty graph" : state->graph,
+                    state->shape.vertex_bytes, state->shape.edge_bytes,
+                    state->indexes.empty() ? "" : "; " + IndexesInWords(state->indexes)));
   };
   return {"store create", "make a graph that can be updated, on disk", declare, run};
 }

@@ -129,6 +129,49 @@ TEST_F(Stores, AreRefusedWhenDamagedOrMissing) {
   EXPECT_NE(export_error().find("there is no such store"), std::string::npos);
 }
 
+TEST_F(Stores, HaveIndexesThatComeAndGo) {
+  const auto index = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"store", "index", store_};
+    words.insert(words.end(), more.begin(), more.end());
+    return RunSlimgraph(words);
+  };
+  ASSERT_EQ(RunSlimgraph({"store", "create", graph_, "--vertex-bytes", "8", "--index",
+                          "age=0:u32,height=4:f32", "-o", store_})
+                .code,
+            0);
+  EXPECT_EQ(index({}).out, store_ + ": indexes age=0:u32, height=4:f32\n");
+  EXPECT_EQ(index({"--drop", "age", "--add", "age=7:i8"}).out,
+            store_ + ": indexes height=4:f32, age=7:i8\n");
+  const std::string manifest = ReadText(store_ + "/manifest");
+  const auto refused = [&](const std::vector<std::string>& more, int code, const char* line) {
+    const CommandEnd end = index(more);
+    EXPECT_EQ(end.code, code) << line;
+    EXPECT_NE(end.err.find(line), std::string::npos) << end.err;
+    EXPECT_EQ(ReadText(store_ + "/manifest"), manifest);
+  };
+  refused({"--drop", "size"}, 3, "it has no index size: it has indexes height=4:f32, age=7:i8");
+  refused({"--add", "age=0:u8"}, 2, "another one has this name");
+  refused({"--add", "size=1:u64"}, 2, "vertices have only 8 bytes");
+  refused({"--add", "size=1"}, 2, "it must be NAME=OFFSET:TYPE");
+  refused({"--add", "b=0:u8,c=0:u8,d=0:u8,e=0:u8,f=0:u8,g=0:u8,h=0:u8"}, 2, "at most 8");
+  EXPECT_EQ(index({"--drop", "height,age"}).out, store_ + ": no indexes\n");
+
+  // Commits that are still in logs are in an index that was added since.
+  const auto run = [&] {
+    return RunSlimgraph({"txn", "run", "--workload", "linkbench", "--protocol", "occ", "--store",
+                         store_, "--durable", scratch_.File("logs"), "--nodes", "2",
+                         "--transactions", "200"});
+  };
+  std::filesystem::create_directory(scratch_.File("logs"));
+  EXPECT_EQ(run().code, 0);
+  EXPECT_EQ(index({"--add", "age=0:u16"}).code, 0);
+  const CommandEnd again = run();
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(RunSlimgraph({"store", "apply", store_, "--durable", scratch_.File("logs")}).code, 0);
+  EXPECT_EQ(index({}).out, store_ + ": indexes age=0:u16\n");
+  EXPECT_EQ(run().code, 0);
+}
+
 TEST_F(Stores, AreNotCreatedFromUnsupportedGraphs) {
   WriteText(scratch_.File("one.el"), "0 1\n1 2\n");
   ASSERT_EQ(RunSlimgraph({"convert", scratch_.File("one.el"), scratch_.File("out-lists.slim"),

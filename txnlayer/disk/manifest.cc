@@ -112,6 +112,12 @@ Status Store::ReadManifest() {
   return {};
 }
 
+Status Store::SetIndexes(std::vector<PropertyIndex> indexes) {
+  SLIM_TRY(CheckIndexes(indexes, shape_.vertex_bytes));
+  indexes_ = std::move(indexes);
+  return WriteManifest();
+}
+
 Status Store::WriteManifest() const {
   const Manifest manifest{kMagic,
                           !indexes_.empty()                              ? kIndexVersion

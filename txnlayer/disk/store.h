@@ -66,6 +66,8 @@ class Store {
   const GraphShape& shape() const { return shape_; }
   // Transactions keep these. On disk there is only their description.
   const std::vector<PropertyIndex>& indexes() const { return indexes_; }
+  // The store must be open for writing. Durable on return.
+  Status SetIndexes(std::vector<PropertyIndex> indexes);
   const DiskBase& base() const { return *base_; }
   const UpdateLogReader& log() const { return *log_; }
   std::string log_path() const { return FileName("log", ""); }
