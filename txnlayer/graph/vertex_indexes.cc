@@ -2,20 +2,15 @@
 
 #include <algorithm>
 
+#include "slimgraph/cluster/gather.h"
 #include "txnlayer/graph/transactional_graph.h"
 
 namespace slimgraph::txn {
 namespace {
 
 // Collective: what all nodes have, sorted.
-Result<std::vector<Key>> Gathered(Collectives& all, const std::vector<Key>& mine) {
-  SLIM_ASSIGN(const auto parts, all.AllGather(std::as_bytes(std::span(mine))));
-  std::vector<Key> keys;
-  for (const auto& part : parts) {
-    const std::size_t before = keys.size();
-    keys.resize(before + part.size() / sizeof(Key));
-    if (!part.empty()) std::memcpy(&keys[before], part.data(), part.size());
-  }
+Result<std::vector<Key>> Gathered(Collectives& all, std::span<const Key> mine) {
+  SLIM_ASSIGN(std::vector<Key> keys, GatherList(all, mine));
   std::sort(keys.begin(), keys.end());
   return keys;
 }

@@ -57,8 +57,9 @@ T Field(const PropertyIndex& index, Bytes properties) {
   return value;
 }
 
-// --- Codes of magnitudes, the absolute values of whole numbers, have 23 bits: small ones are their
-// own code. Of a larger one, the code has its leading bits and how many others there are.
+// --- The magnitude of a whole number n is n, or -n - 1 if n is negative. Its code has 23 bits.
+// That of a small magnitude is the magnitude itself. Of a larger one, the code has the leading
+// bits, and how many others there are.
 constexpr unsigned kExactBits = 18;
 constexpr std::uint64_t kExact = std::uint64_t{1} << kExactBits;
 constexpr ValueCode kZero = 1 << 23;  // the code of 0

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "slimgraph/base/mix.h"
+#include "slimgraph/cluster/gather.h"
 #include "txnlayer/ordered/internal/leaf.h"
 
 namespace slimgraph::txn {
@@ -91,14 +92,8 @@ Status OrderedTable::Learn() {
     mine.push_back(leaf.low);
     keys += leaf.count;
   });
-  SLIM_ASSIGN(const auto all, engine_.cluster().all().AllGather(std::as_bytes(std::span(mine))));
+  SLIM_ASSIGN(std::vector<Key> lows, GatherList<Key>(engine_.cluster().all(), mine));
   SLIM_ASSIGN(keys, engine_.cluster().all().AllSum(keys));
-  std::vector<Key> lows;
-  for (const auto& theirs : all) {
-    const std::size_t before = lows.size();
-    lows.resize(before + theirs.size() / sizeof(Key));
-    if (!theirs.empty()) std::memcpy(&lows[before], theirs.data(), theirs.size());
-  }
   std::sort(lows.begin(), lows.end());
   if (lows.empty() || lows.front() != 0) {
     return VerificationError("the {} have no first leaf", leaves_.spec().name);

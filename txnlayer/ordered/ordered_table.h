@@ -63,8 +63,8 @@ class OrderedTable {
   // Collective, when nothing runs: learns where all leaves begin. Load() has done so; needed when
   // the tables were filled otherwise.
   Status Learn();
-  // Collective, when nothing runs: whether leaves and rows agree, and leaves cover all keys. Of all
-  // keys.
+  // Collective, when nothing runs: whether leaves and rows agree, and leaves cover all keys.
+  // Returns which keys there are.
   Result<KeyDigest> Check();
 
   // --- In a transaction. `steps`: those of its attempt. Null or false: it was aborted.

@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "slimgraph/cluster/gather.h"
 #include "txnlayer/graph/graph_transaction.h"
 #include "txnlayer/workload/list_history.h"
 
@@ -174,16 +175,12 @@ class GraphAppend : public ListHistoryWorkload {
       if (record == nullptr || VertexOfKey(key) < kFirstValue) return;
       std::memcpy(&mine.emplace_back(), record + sizeof(VertexRecord), sizeof(Place));
     });
-    SLIM_ASSIGN(const auto all, engine.cluster().all().AllGather(std::as_bytes(std::span(mine))));
+    SLIM_ASSIGN(const auto all, GatherList<Place>(engine.cluster().all(), mine));
     std::map<std::uint64_t, std::set<std::uint64_t>> positions;
-    for (const auto& theirs : all) {
-      for (std::size_t at = 0; at < theirs.size(); at += sizeof(Place)) {
-        Place place;
-        std::memcpy(&place, theirs.data() + at, sizeof place);
-        if (positions[place.list].insert(place.position).second) continue;
-        return VerificationError("two values are at position {} of list {}", place.position,
-                                 place.list);
-      }
+    for (const Place& place : all) {
+      if (positions[place.list].insert(place.position).second) continue;
+      return VerificationError("two values are at position {} of list {}", place.position,
+                               place.list);
     }
     for (const auto& [list, of_list] : positions) {
       if (*of_list.rbegin() + 1 == of_list.size()) continue;
