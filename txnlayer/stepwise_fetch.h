@@ -13,7 +13,8 @@ namespace slimgraph::txn {
 
 class StepwiseFetch {
  public:
-  explicit StepwiseFetch(const Protocol& protocol) : protocol_(protocol) {}
+  explicit StepwiseFetch(const Protocol& protocol)
+      : protocol_(protocol), names_first_(protocol.fetches_once()) {}
 
   // Another transaction was chosen.
   void Forget() { named_.clear(); }
@@ -32,9 +33,11 @@ class StepwiseFetch {
     Access* access = nullptr;  // null: it was named in this attempt, too late
   };
 
+  void DropUnusedIfTooMany();
   bool FetchNamed(Transaction& transaction);
 
   const Protocol& protocol_;
+  const bool names_first_;
   bool fetched_ = false;
   std::size_t used_ = 0;  // how many names were used in this attempt
   std::map<std::pair<Table*, Key>, Name> named_;

@@ -2,14 +2,21 @@
 
 namespace slimgraph::txn {
 
+// What earlier attempts have named may be of no use any more.
+void StepwiseFetch::DropUnusedIfTooMany() {
+  if (named_.size() <= protocol_.most_accesses()) return;
+  std::erase_if(named_, [](const auto& one) { return !one.second.used; });
+}
+
 void StepwiseFetch::Begin() {
+  DropUnusedIfTooMany();  // by the last attempt
   fetched_ = false;
   used_ = 0;
   for (auto& [tuple, name] : named_) name = {.write = name.write};
 }
 
 bool StepwiseFetch::Fetch(Transaction& transaction, std::span<const Want> wants, Access** out) {
-  if (!protocol_.fetches_once()) return transaction.Fetch(wants, out);
+  if (!names_first_) return transaction.Fetch(wants, out);
   bool late = false;
   for (const Want& want : wants) {
     Name& name = named_[{want.table, want.key}];
@@ -29,10 +36,7 @@ bool StepwiseFetch::Fetch(Transaction& transaction, std::span<const Want> wants,
 
 bool StepwiseFetch::FetchNamed(Transaction& transaction) {
   fetched_ = true;
-  // What earlier attempts have named may be of no use any more.
-  if (named_.size() > protocol_.most_accesses()) {
-    std::erase_if(named_, [](const auto& one) { return !one.second.used; });
-  }
+  DropUnusedIfTooMany();  // by this attempt, so far
   wants_.clear();
   for (const auto& [tuple, name] : named_) {
     wants_.push_back({tuple.first, tuple.second, name.write});
