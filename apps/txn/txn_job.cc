@@ -33,9 +33,9 @@ Result<std::unique_ptr<TxnJob>> TxnJob::Load(JobRun& run, const TxnOptions& opti
   SLIM_ASSIGN(job->protocol_, ProtocolOf(options));
   txn::WorkloadOptions work = options.work;
   work.note_updates = !options.updates.empty();
-  work.fold_share = !ChangesAGraph(options)              ? 0
-                    : options.fold == txn::kDefaultShare ? kUsualFold
-                                                         : options.fold;
+  work.fold_share = !txn::ChangesAGraph(options.workload) ? 0
+                    : options.fold == txn::kDefaultShare  ? kUsualFold
+                                                          : options.fold;
   if (options.replicas > 1) work.journal = options.history;
   SLIM_ASSIGN(job->workload_, txn::MakeWorkload(options.workload, work));
   SLIM_ASSIGN(txn::EngineOptions engine, EngineOptionsOf(options, *job->protocol_));

@@ -71,7 +71,7 @@ std::string StagesHelp() {
 // Operations on a graph read several records that must agree, and rely on the absence of others.
 Status CheckConcurrency(const TxnOptions& options) {
   const txn::Isolation isolation = options.concurrency.isolation;
-  if (isolation != txn::Isolation::kSerializable && ChangesAGraph(options)) {
+  if (isolation != txn::Isolation::kSerializable && txn::ChangesAGraph(options.workload)) {
     return UsageError("--isolation {}: {} works on a graph, whose transactions are serializable",
                       txn::IsolationName(isolation), options.workload);
   }
@@ -102,11 +102,6 @@ bool FindsCoroutines(const TxnOptions& options) {
 std::uint32_t CoroutinesOf(const TxnOptions& options) {
   if (options.coroutines) return *options.coroutines;
   return FindsCoroutines(options) ? txn::kMostFoundCoroutines : kUsualCoroutines;
-}
-
-bool ChangesAGraph(const TxnOptions& options) {
-  return txn::RunsOnStore(options.workload) || options.workload == "graph-append" ||
-         options.workload == "index-append";
 }
 
 Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
@@ -329,7 +324,7 @@ Status CheckTxnOptions(TxnOptions& options) {
   if (options.fold != txn::kDefaultShare && !(options.fold >= 0)) {
     return UsageError("--fold is a share: 0 for never, or more");
   }
-  if (options.fold > 0 && !ChangesAGraph(options)) {
+  if (options.fold > 0 && !txn::ChangesAGraph(options.workload)) {
     return UsageError("--fold needs a workload on a graph");
   }
   SLIM_TRY(CheckLedgerOptions(options));

@@ -62,8 +62,6 @@ Result<std::vector<std::string>> AllStageCodes(const TxnOptions& options);
 // How many coroutines each thread has: what is given, or as many as may be found.
 std::uint32_t CoroutinesOf(const TxnOptions& options);
 
-// Whether the workload runs on a graph.
-bool ChangesAGraph(const TxnOptions& options);
 Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
                                            const txn::Protocol& protocol);
 

@@ -5,10 +5,12 @@
 namespace slimgraph::txn {
 namespace {
 
+enum class On : std::uint8_t { kTables, kGraph, kStore };  // kStore: its graph
+
 struct Entry {
   std::string_view name;
   std::unique_ptr<Workload> (*make)(const WorkloadOptions&);
-  bool on_store = false;
+  On on = On::kTables;
 };
 
 template <char kLetter>
@@ -27,13 +29,13 @@ constexpr Entry kWorkloads[] = {{"smallbank", MakeSmallBank},
                                 {"tpcc", MakeTpcc},
                                 {"tpcc-neworder", MakeTpccNewOrder},
                                 {"list-append", MakeListAppend},
-                                {"graph-append", MakeGraphAppend},
-                                {"index-append", MakeIndexAppend},
-                                {"linkbench", MakeLinkBench, true},
-                                {"tao", MakeTao, true},
-                                {"snb-updates", MakeSnbUpdates, true},
-                                {"graph-churn", MakeGraphChurn, true},
-                                {"edge-updates", MakeEdgeUpdates, true}};
+                                {"graph-append", MakeGraphAppend, On::kGraph},
+                                {"index-append", MakeIndexAppend, On::kGraph},
+                                {"linkbench", MakeLinkBench, On::kStore},
+                                {"tao", MakeTao, On::kStore},
+                                {"snb-updates", MakeSnbUpdates, On::kStore},
+                                {"graph-churn", MakeGraphChurn, On::kStore},
+                                {"edge-updates", MakeEdgeUpdates, On::kStore}};
 
 }  // namespace
 
@@ -44,18 +46,25 @@ std::vector<std::string_view> WorkloadNames() {
 }
 
 bool RunsOnStore(std::string_view name) {
-  return std::any_of(std::begin(kWorkloads), std::end(kWorkloads),
-                     [&](const Entry& entry) { return entry.name == name && entry.on_store; });
+  return std::any_of(std::begin(kWorkloads), std::end(kWorkloads), [&](const Entry& entry) {
+    return entry.name == name && entry.on == On::kStore;
+  });
+}
+
+bool ChangesAGraph(std::string_view name) {
+  return std::any_of(std::begin(kWorkloads), std::end(kWorkloads), [&](const Entry& entry) {
+    return entry.name == name && entry.on != On::kTables;
+  });
 }
 
 Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
                                                const WorkloadOptions& options) {
   for (const Entry& entry : kWorkloads) {
     if (entry.name != name) continue;
-    if (entry.on_store && options.store.empty()) {
+    if (entry.on == On::kStore && options.store.empty()) {
       return UsageError("--workload {} runs on a store: --store STORE is needed", name);
     }
-    if (!entry.on_store && !options.store.empty()) {
+    if (entry.on != On::kStore && !options.store.empty()) {
       return UsageError("--store is for workloads on graphs, and --workload {} is not one", name);
     }
     return entry.make(options);

@@ -100,6 +100,8 @@ class Workload {
 std::vector<std::string_view> WorkloadNames();
 // Whether it runs on stores only.
 bool RunsOnStore(std::string_view name);
+// Whether its transactions are on a graph, of a store or of its own.
+bool ChangesAGraph(std::string_view name);
 Result<std::unique_ptr<Workload>> MakeWorkload(std::string_view name,
                                                const WorkloadOptions& options);
 
