@@ -23,12 +23,13 @@ std::vector<Command> AllCommands() {
           PoolLoadCommand(),    PoolDropCommand(),
           PoolStatusCommand(),  PoolStopCommand(),
           PoolListCommand(),    PoolMetricsCommand(),
-          JobListCommand(),     JobCancelCommand(),
-          JobResizeCommand(),   LaunchCommand(),
-          MemoryNodeCommand(),  ComputeNodeCommand(),
-          PoolNodeCommand(),    PoolHostCommand(),
-          PoolJoinCommand(),    PoolLoaderCommand(),
-          PoolCacheCommand()};
+          PoolShareCommand(),   PoolAddCommand(),
+          PoolForgetCommand(),  JobListCommand(),
+          JobCancelCommand(),   JobResizeCommand(),
+          LaunchCommand(),      MemoryNodeCommand(),
+          ComputeNodeCommand(), PoolNodeCommand(),
+          PoolHostCommand(),    PoolJoinCommand(),
+          PoolLoaderCommand(),  PoolCacheCommand()};
 }
 
 std::string GroupSummary(std::string_view group) {

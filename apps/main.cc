@@ -6,6 +6,8 @@
 
 #include "apps/cli.h"
 #include "apps/exhaustion.h"
+#include "apps/job/job_runner.h"
+#include "slimgraph/pool/attach.h"
 
 namespace {
 
@@ -23,6 +25,9 @@ void SecureStandardDescriptors() {
 
 int main(int argc, char** argv) {
   SecureStandardDescriptors();
+  if (const slimgraph::Status confined = slimgraph::ConfineDeputy(); !confined) {
+    return slimgraph::PrintError(confined.error());
+  }
   slimgraph::EndProcessWhenExhausted();
   return slimgraph::RunCommand(argc, argv);
 }

@@ -10,6 +10,7 @@
 #include "slimgraph/base/units.h"
 #include "slimgraph/launch/place.h"
 #include "slimgraph/launch/started_by.h"
+#include "slimgraph/pool/descriptor.h"
 
 namespace slimgraph {
 namespace {
@@ -192,9 +193,21 @@ std::function<std::string(NodeId, const std::string&)> BeforeEnd(
 // How often a job goes on after deaths without a step in between.
 constexpr int kMostDeathsInAStep = 3;
 
+// All nodes must know it.
+Status ChooseTransport(JobOptions& options, std::vector<std::string>& arguments) {
+  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(options.standing->pool));
+  if (!pool.read_only || !options.transport.empty()) return {};
+  options.transport = "tcp";
+  arguments.insert(arguments.end(), {"--transport", options.transport});
+  return {};
+}
+
 // Node 0, in all phases of the job.
-int RunFirstNode(const std::string& command, JobOptions options,
-                 const std::vector<std::string>& arguments, const Application& application) {
+int RunFirstNode(const std::string& command, JobOptions options, std::vector<std::string> arguments,
+                 const Application& application) {
+  if (const Status chosen = ChooseTransport(options, arguments); !chosen) {
+    return PrintError(chosen.error());
+  }
   Report report(command);
   if (const int times = TimesBegunAgain(); times > 0) {
     report.Set("/begun_again", std::int64_t{times});

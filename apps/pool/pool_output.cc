@@ -179,6 +179,7 @@ int PrintStatusObject(const PoolView& view) {
   report.Set("/pool/version", view.pool.version);
   report.Set("/pool/transport", view.pool.transport);
   report.Set("/pool/encrypts", view.pool.encrypts);
+  report.Set("/pool/read_only", view.pool.read_only);
   report.Set("/pool/memory_bytes", view.pool.memory_bytes);
   report.Set("/pool/job_memory_bytes", view.pool.job_memory_bytes);
   report.Set("/pool/job_bytes_per_s", view.pool.job_bytes_per_s);
@@ -252,10 +253,10 @@ int PrintStatus(const PoolView& view, bool json) {
   if (json) return PrintStatusObject(view);
   const auto graphs = GraphsOf(view);
   const auto jobs = JobsOf(view);
-  std::string text =
-      fmt::format("pool {}: {}, {}, {}{}\n", view.pool.name,
-                  FormatCounted(view.nodes.size(), "node"), FormatCounted(graphs.size(), "graph"),
-                  FormatCounted(jobs.size(), "job"), view.pool.encrypts ? ", encrypted" : "");
+  std::string text = fmt::format(
+      "pool {}: {}, {}, {}{}{}\n", view.pool.name, FormatCounted(view.nodes.size(), "node"),
+      FormatCounted(graphs.size(), "graph"), FormatCounted(jobs.size(), "job"),
+      view.pool.encrypts ? ", encrypted" : "", view.pool.read_only ? ", for reading" : "");
   text += DescribeQuota(view.pool);
   for (std::size_t i = 0; i < view.nodes.size(); ++i) {
     text += DescribeNode(view.pool, i, view.nodes[i]);
@@ -288,6 +289,7 @@ int PrintPools(const std::vector<PoolSummary>& pools, bool json) {
       report.Set(at + "/name", pools[i].name);
       report.Set(at + "/nodes", std::uint64_t{pools[i].nodes});
       report.Set(at + "/running", std::uint64_t{pools[i].running});
+      report.Set(at + "/read_only", pools[i].read_only);
       report.Set(at + "/problem", pools[i].problem);
     }
     return PrintReportOf(report);
@@ -299,8 +301,8 @@ int PrintPools(const std::vector<PoolSummary>& pools, bool json) {
     } else if (pool.running == 0) {
       text += fmt::format("{}: its nodes have ended\n", pool.name);
     } else {
-      text += fmt::format("{}: {} of {} run\n", pool.name, pool.running,
-                          FormatCounted(pool.nodes, "node"));
+      text += fmt::format("{}: {} of {} run{}\n", pool.name, pool.running,
+                          FormatCounted(pool.nodes, "node"), pool.read_only ? ", for reading" : "");
     }
   }
   return Print(pools.empty() ? "no pools\n" : text);

@@ -78,6 +78,23 @@ def test_two_at_once_and_one_after_the_other(path):
     assert children() == []
 
 
+def test_a_pool_of_somebody_else(path):
+    shared = path.parent / "shared"
+    command("pool", "share", "p", shared)
+    command("pool", "add", shared, "--as", "theirs")
+    try:
+        graph = sg.attach("theirs:g")
+    except sg.JobError as error:
+        if "no Landlock" in str(error):
+            pytest.skip("this kernel has no Landlock")
+        raise
+    assert graph.triangles() == sg.Graph.open(path).triangles()
+    graph.session.close()
+    with pytest.raises(sg.UsageError, match="shared with you for reading"):
+        sg.attach("theirs:g", transport="shm")
+    command("pool", "forget", "theirs")
+
+
 def test_what_cannot_be_done_is_said(path):
     with pytest.raises(sg.InputError, match="has no graph 'other'"):
         sg.attach("p:other")

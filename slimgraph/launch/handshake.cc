@@ -13,6 +13,11 @@ std::string InHex(const Challenge& challenge) {
   return text;
 }
 
+// The length of the purpose comes first, so no two pairs of purpose and secret hash the same bytes.
+CryptoKey KeyOf(std::string_view secret, std::string_view purpose) {
+  return HashOf({fmt::format("{}:{}", purpose.size(), purpose), secret});
+}
+
 }  // namespace
 
 Result<Challenge> NewChallenge() {
@@ -26,15 +31,18 @@ Result<std::string> NewSecret() {
   return InHex(random);
 }
 
+Result<std::string> DeriveSecret(std::string_view secret, std::string_view purpose) {
+  SLIM_TRY(StartCrypto());
+  return InHex(KeyOf(secret, purpose));
+}
+
 bool SameProof(const Proof& a, const Proof& b) { return SameHash(a, b); }
 
 Result<HandshakeKey> HandshakeKey::Derive(std::string_view secret, std::string_view purpose) {
   if (secret.empty()) return EnvironmentError("the job has no secret to keep strangers out");
   SLIM_TRY(StartCrypto());
   HandshakeKey key;
-  // The length of the purpose comes first, so no two pairs of purpose and secret hash the same
-  // bytes.
-  key.key_ = HashOf({fmt::format("{}:{}", purpose.size(), purpose), secret});
+  key.key_ = KeyOf(secret, purpose);
   return key;
 }
 

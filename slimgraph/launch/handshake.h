@@ -45,6 +45,8 @@ enum class Role : std::uint8_t {
 Result<Challenge> NewChallenge();
 // A random secret as text, without blanks.
 Result<std::string> NewSecret();
+// A secret for one purpose, as text, which tells nothing about the secret that it is made from.
+Result<std::string> DeriveSecret(std::string_view secret, std::string_view purpose);
 
 // Compares in constant time.
 bool SameProof(const Proof& a, const Proof& b);

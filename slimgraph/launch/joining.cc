@@ -128,8 +128,8 @@ Result<std::optional<Introduced>> Introduce(int fd, FrameReader& reader, const H
   return introduced;
 }
 
-Newcomers::Newcomers(int listener, const HandshakeKey& key, std::size_t most)
-    : listener_(listener), key_(key), most_(most) {}
+Newcomers::Newcomers(int listener, std::vector<HandshakeKey> keys, std::size_t most)
+    : listener_(listener), keys_(std::move(keys)), most_(most) {}
 
 Result<std::optional<Newcomers::Member>> Newcomers::Next(std::uint64_t deadline_ns) {
   while (members_.empty()) {
@@ -165,13 +165,18 @@ void Newcomers::ReadFrom(Connection& connection) {
     if (!open) connection.fd.Reset();
     return;
   }
-  auto hello = ReadHello(key_, connection.challenges, **frame);
-  if (!hello) {
-    Refuse(connection.fd, "it does not know the job's secret");
-    return connection.fd.Reset();
+  for (std::size_t key = 0; key < keys_.size(); ++key) {
+    auto hello = ReadHello(keys_[key], connection.challenges, **frame);
+    if (!hello) continue;
+    members_.push_back({.hello = std::move(*hello),
+                        .challenges = connection.challenges,
+                        .key = key,
+                        .fd = std::move(connection.fd),
+                        .reader = std::move(connection.reader)});
+    return;
   }
-  members_.push_back({std::move(*hello), connection.challenges, std::move(connection.fd),
-                      std::move(connection.reader)});
+  Refuse(connection.fd, "it does not know the job's secret");
+  connection.fd.Reset();
 }
 
 void Newcomers::DropLateAndClosed() {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "slimgraph/base/unique_fd.h"
 #include "slimgraph/launch/frame.h"
@@ -60,12 +61,13 @@ class Newcomers {
   struct Member {
     Hello hello;
     Challenges challenges;
+    std::size_t key = 0;  // which of the keys it knows
     UniqueFd fd;
     FrameReader reader;
   };
 
-  // `listener` is non-blocking and must outlive this object.
-  Newcomers(int listener, const HandshakeKey& key, std::size_t most);
+  // `listener` is non-blocking and must outlive this object. A member must know one of the keys.
+  Newcomers(int listener, std::vector<HandshakeKey> keys, std::size_t most);
 
   // Waits for the next member; returns nothing if `deadline_ns` passes before one has come.
   Result<std::optional<Member>> Next(std::uint64_t deadline_ns);
@@ -86,7 +88,7 @@ class Newcomers {
   void DropLateAndClosed();
 
   const int listener_;
-  const HandshakeKey key_;
+  const std::vector<HandshakeKey> keys_;
   const std::size_t most_;
   bool out_of_descriptors_ = false;
   std::deque<Connection> connections_;  // the oldest first

@@ -30,6 +30,13 @@ std::string FolderHere() {
   return ::getcwd(here.data(), here.size()) == nullptr ? "/" : here.substr(0, here.find('\0'));
 }
 
+// A confined deputy cannot map the memory of compute nodes, nor can they map that of another user.
+Status CheckTransport(const PoolDescriptor& pool, const std::string& transport) {
+  if (!pool.read_only || transport != "shm") return {};
+  return UsageError("pool '{}' is shared with you for reading: its jobs run over --transport tcp",
+                    pool.name);
+}
+
 }  // namespace
 
 // The connections to the pool's nodes: a deputy lives as long as its connection.
@@ -47,6 +54,7 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   PoolDescriptor& pool = made->deputies_->pool;
   SLIM_ASSIGN(pool, ReadDescriptor(request.pool));
   SLIM_TRY(internal::CheckVersion(pool));
+  SLIM_TRY(CheckTransport(pool, request.transport));
   SLIM_ASSIGN(made->deputies_->connections, internal::OpenForParts(pool));
   auto& connections = made->deputies_->connections;
   SLIM_ASSIGN(const auto found, connections[0].Ask({std::string(internal::kFind), request.graph}));
@@ -54,7 +62,8 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   made->facts_ = {.nodes = static_cast<NodeId>(pool.nodes.size()),
                   .copies = pool.copies,
                   .id = found[0],
-                  .facts = found[1]};
+                  .facts = found[1],
+                  .read_only = pool.read_only};
   std::string view;
   if (request.view_of) {
     SLIM_ASSIGN(view, request.view_of(found[1]));
@@ -80,8 +89,8 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
                   .bytes_per_s = (pool.job_bytes_per_s + request.compute - 1) / request.compute};
   const std::string program =
       request.compute_command.empty() ? "/proc/self/exe" : request.compute_command.front();
-  const bool over_tcp =
-      request.transport == "tcp" || (request.transport.empty() && pool.has_hosts());
+  const bool over_tcp = request.transport == "tcp" ||
+                        (request.transport.empty() && (pool.has_hosts() || pool.read_only));
   if (over_tcp && !request.is_cache && pool.host_cache_bytes > 0) {
     config.host_cache =
         FindCacheAgent(pool, {request.pool, request.graph, view, found[0]}, program);

@@ -27,9 +27,10 @@ struct AttachRequest {
   std::function<Result<std::string>(const std::string& facts)> view_of = {};
   bool views_are_graphs = false;  // then PoolFacts has the view's facts, not those of the graph
   NodeId compute = 1;
-  bool resizable = false;      // the job asks for TakeResize()
-  std::string transport = {};  // of the job; "": tcp if the pool has hosts, else shm
-  bool is_cache = false;       // the job is the agent of a host's cache
+  bool resizable = false;  // the job asks for TakeResize()
+  // Of the job; "": tcp if the pool has hosts or is shared with this user, else shm.
+  std::string transport = {};
+  bool is_cache = false;  // the job is the agent of a host's cache
   // The command line after the program's name. The other compute nodes and the deputies have the
   // same, and find their Place (launch/place.h) in the environment; deputies also find their part
   // of the graph there (TakeStandingPart()).
@@ -40,10 +41,11 @@ struct AttachRequest {
 };
 
 struct PoolFacts {
-  NodeId nodes = 0;   // of the pool
-  NodeId copies = 1;  // of each part
-  std::string id;     // of the graph's load
-  std::string facts;  // about the graph, as the loader on node 0 of the pool has told
+  NodeId nodes = 0;        // of the pool
+  NodeId copies = 1;       // of each part
+  std::string id;          // of the graph's load
+  std::string facts;       // about the graph, as the loader on node 0 of the pool has told
+  bool read_only = false;  // the pool is shared with this user (sharing.h): jobs run over tcp
 };
 
 class Attachment {
@@ -88,6 +90,10 @@ class Attachment {
   std::optional<NodeId> resize_;
   std::string why_unwanted_;
 };
+
+// For the program that pool nodes start as deputies, first of all: if this process is the deputy of
+// a client who only reads (sharing.h), it is confined (base/confine.h).
+Status ConfineDeputy();
 
 // What a deputy, a memory node of a job that a pool's node has started, finds in its environment.
 struct StandingHere {

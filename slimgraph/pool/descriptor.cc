@@ -57,11 +57,6 @@ Result<std::string> ReadSmallFile(const std::string& path) {
   return text;
 }
 
-auto NotADescriptor(const std::string& path) {
-  return EnvironmentError("{}: is not a pool's descriptor: remove it, and start the pool again",
-                          path);
-}
-
 }  // namespace
 
 Status CheckPoolName(std::string_view kind, const std::string& name) {
@@ -132,16 +127,38 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
         name, folder, name);
   }
   SLIM_TRY(CheckPrivate(folder));
+  SLIM_ASSIGN(auto pool, ReadDescriptorFile(path, name));
+  if (!pool.has_hosts() && pool.host_name != HostName()) {
+    return EnvironmentError(
+        "pool '{}' is on host {} alone: use it there, or stop it and start it with --hosts", name,
+        pool.host_name);
+  }
+  return pool;
+}
+
+Result<PoolDescriptor> ReadOwnDescriptor(const std::string& name, std::string_view change) {
+  SLIM_ASSIGN(auto pool, ReadDescriptor(name));
+  if (!pool.read_only) return pool;
+  return EnvironmentError("pool '{}' is shared with you for reading: whoever has started it {}",
+                          name, change);
+}
+
+Result<PoolDescriptor> ReadDescriptorFile(const std::string& path, const std::string& name) {
+  const auto no_descriptor = [&] {
+    return EnvironmentError(
+        "{}: is not a pool's descriptor: 'slimgraph pool start' and 'pool share' write them", path);
+  };
   SLIM_ASSIGN(const std::string text, ReadSmallFile(path));
   const auto json = ParseJson(text, path);
-  if (!json) return NotADescriptor(path);
+  if (!json) return no_descriptor();
   const auto number = [&](const std::string& at) {
     return static_cast<std::uint64_t>(json->NumberAt(at).value_or(0));
   };
-  PoolDescriptor pool{.name = name,
+  PoolDescriptor pool{.name = name.empty() ? json->TextAt("/name") : name,
                       .protocol = number("/protocol"),
                       .version = json->TextAt("/version"),
                       .key = json->TextAt("/key"),
+                      .read_only = json->IsTrue("/read_only"),
                       .transport = json->TextAt("/transport"),
                       .encrypts = json->IsTrue("/encrypts"),
                       .memory_bytes = number("/memory_bytes"),
@@ -158,23 +175,18 @@ Result<PoolDescriptor> ReadDescriptor(const std::string& name) {
                           .process = static_cast<pid_t>(number(fmt::format("/processes/{}", i))),
                           .started = number(fmt::format("/started/{}", i))});
   }
+  if (pool.protocol == 0) return no_descriptor();
   if (pool.protocol != kPoolProtocol) {
     return EnvironmentError(
         "pool '{}' is of slimgraph {}, and this is {}: stop it with that version, and start it "
         "again",
-        name, pool.version, SLIMGRAPH_VERSION);
+        pool.name, pool.version, SLIMGRAPH_VERSION);
   }
-  if (pool.key.empty() || pool.nodes.empty() || pool.copies == 0) return NotADescriptor(path);
-  if (!pool.has_hosts() && pool.host_name != HostName()) {
-    return EnvironmentError(
-        "pool '{}' is on host {} alone: use it there, or stop it and start it with --hosts", name,
-        pool.host_name);
-  }
+  if (pool.key.empty() || pool.nodes.empty() || pool.copies == 0) return no_descriptor();
   return pool;
 }
 
-Status WriteDescriptor(const PoolDescriptor& pool) {
-  SLIM_ASSIGN(const std::string folder, PoolsFolder());
+std::string DescriptorText(const PoolDescriptor& pool) {
   Report report("pool");
   std::vector<std::string> hosts;
   std::vector<std::string> addresses;
@@ -192,6 +204,7 @@ Status WriteDescriptor(const PoolDescriptor& pool) {
   report.Set("/protocol", pool.protocol);
   report.Set("/name", pool.name);
   report.Set("/key", pool.key);
+  report.Set("/read_only", pool.read_only);
   report.Set("/transport", pool.transport);
   report.Set("/encrypts", pool.encrypts);
   report.Set("/memory_bytes", pool.memory_bytes);
@@ -206,7 +219,12 @@ Status WriteDescriptor(const PoolDescriptor& pool) {
   report.Set("/machines", machines);
   report.Set("/processes", processes);
   report.Set("/started", started);
-  const std::string text = ToJson(report) + "\n";
+  return ToJson(report) + "\n";
+}
+
+Status WriteDescriptor(const PoolDescriptor& pool) {
+  SLIM_ASSIGN(const std::string folder, PoolsFolder());
+  const std::string text = DescriptorText(pool);
   SLIM_ASSIGN(AtomicFile file, AtomicFile::Create(DescriptorPath(folder, pool.name), 0600));
   SLIM_TRY(file.WriteAt(0, std::as_bytes(std::span(text))));
   return file.Commit();

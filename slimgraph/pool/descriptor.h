@@ -1,5 +1,5 @@
-// The descriptor of a pool: a file by which clients of the same user find its nodes, and prove that
-// they may use it. Whoever can read it can use and stop the pool.
+// The descriptor of a pool: a file by which clients find its nodes, and prove that they may use it.
+// Whoever can read it can use and stop the pool, unless its key only reads (sharing.h).
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@
 namespace slimgraph {
 
 // Of requests and answers, and of the descriptor.
-constexpr std::uint64_t kPoolProtocol = 6;
+constexpr std::uint64_t kPoolProtocol = 7;
 
 struct PoolNodeAddress {
   std::string host = {};     // as the hosts file names it; "": the pool is on one machine alone
@@ -30,6 +30,7 @@ struct PoolDescriptor {
   std::uint64_t protocol = kPoolProtocol;
   std::string version = SLIMGRAPH_VERSION;
   std::string key = {};
+  bool read_only = false;  // the key only serves to run jobs
   std::string transport = "shm";
   bool encrypts = false;           // its jobs do (Job::encrypts)
   std::uint64_t memory_bytes = 0;  // limit for each node; 0: none
@@ -63,6 +64,12 @@ std::string LogPathOnHost(const std::string& folder, const std::string& name, No
 Result<std::string> MakePoolsFolder();
 // The error says if there is no such pool, or if it is of another protocol or machine.
 Result<PoolDescriptor> ReadDescriptor(const std::string& name);
+// For whoever changes the pool: also an error if its key only reads. `change` is what the user
+// wants, such as "loads graphs".
+Result<PoolDescriptor> ReadOwnDescriptor(const std::string& name, std::string_view change);
+// Of any file. The pool is called `name` here; "": as the file says.
+Result<PoolDescriptor> ReadDescriptorFile(const std::string& path, const std::string& name);
+std::string DescriptorText(const PoolDescriptor& pool);
 // Replaces an existing one.
 Status WriteDescriptor(const PoolDescriptor& pool);
 // The names of all descriptors.

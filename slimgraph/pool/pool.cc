@@ -130,7 +130,7 @@ Status CheckSame(const std::string& pool, const char* option, const std::optiona
 Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
   PoolDescriptor pool;
   if (exists) {
-    SLIM_ASSIGN(pool, ReadDescriptor(start.name));
+    SLIM_ASSIGN(pool, ReadOwnDescriptor(start.name, "starts its nodes again"));
     const bool runs = CountRunning(pool) > 0;
     if (runs) SLIM_TRY(CheckVersion(pool));
     if (runs && start.nodes.value_or(pool.nodes.size()) != pool.nodes.size()) {
@@ -271,7 +271,7 @@ Result<PoolStarted> StartPool(const PoolStart& start) {
 
 Result<PoolLoaded> LoadIntoPool(const PoolLoad& load) {
   SLIM_TRY(CheckPoolName("graph", load.graph));
-  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(load.pool));
+  SLIM_ASSIGN(const PoolDescriptor pool, ReadOwnDescriptor(load.pool, "loads graphs"));
   SLIM_TRY(CheckVersion(pool));
   SLIM_ASSIGN(auto nodes, OpenAll(pool));
   auto loaded = LoadOnAll(load, nodes);
@@ -291,7 +291,7 @@ Result<PoolLoaded> LoadIntoPool(const PoolLoad& load) {
 
 Status DropFromPool(const std::string& name, const std::string& graph) {
   SLIM_TRY(CheckPoolName("graph", graph));
-  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(name));
+  SLIM_ASSIGN(const PoolDescriptor pool, ReadOwnDescriptor(name, "drops graphs"));
   std::optional<Error> failure;
   bool dropped = false;
   for (NodeId node = 0; node < pool.nodes.size(); ++node) {
@@ -329,9 +329,10 @@ Result<PoolView> ViewPool(const std::string& name) {
 }
 
 Status StopPool(const std::string& name, bool now) {
-  SLIM_TRY(ReadDescriptor(name));
+  const std::string change = fmt::format("stops it; 'slimgraph pool forget {}' forgets it", name);
+  SLIM_TRY(ReadOwnDescriptor(name, change));
   SLIM_ASSIGN(const PoolLock lock, LockPool(name));
-  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(name));
+  SLIM_ASSIGN(const PoolDescriptor pool, ReadOwnDescriptor(name, change));
   std::vector<Conversation> conversations;
   std::vector<const PoolNodeAddress*> running;
   for (NodeId node = 0; node < pool.nodes.size(); ++node) {
@@ -377,6 +378,7 @@ Result<std::vector<PoolSummary>> ListPools() {
     }
     summary.nodes = static_cast<NodeId>(pool->nodes.size());
     summary.running = CountRunning(*pool);
+    summary.read_only = pool->read_only;
   }
   return pools;
 }

@@ -90,6 +90,7 @@ struct PoolSummary {
   std::string name;
   NodeId nodes = 0;
   NodeId running = 0;
+  bool read_only = false;    // shared with this user (sharing.h)
   std::string problem = {};  // why its descriptor cannot be used
 };
 Result<std::vector<PoolSummary>> ListPools();

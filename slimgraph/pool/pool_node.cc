@@ -15,6 +15,7 @@
 
 #include "slimgraph/base/child_process.h"
 #include "slimgraph/base/clock.h"
+#include "slimgraph/base/confine.h"
 #include "slimgraph/base/folders.h"
 #include "slimgraph/base/poller.h"
 #include "slimgraph/base/process.h"
@@ -26,6 +27,7 @@
 #include "slimgraph/pool/internal/node_place.h"
 #include "slimgraph/pool/internal/node_state.h"
 #include "slimgraph/pool/internal/part_variable.h"
+#include "slimgraph/pool/sharing.h"
 
 namespace slimgraph {
 namespace internal {
@@ -83,7 +85,9 @@ int Reap(pid_t child) {
 // What the threads of a node share.
 struct Node {
   NodePlace place;
-  HandshakeKey key;
+  // Of those who may do everything, and of readers (sharing.h).
+  std::array<std::string, 2> secrets;
+  std::array<HandshakeKey, 2> keys;
   NodeState state;
   std::atomic<bool> confirmed{false};  // the command that starts the pool has finished
   std::atomic<std::size_t> clients{0};
@@ -92,12 +96,13 @@ struct Node {
 // One client's requests, on a thread of its own.
 class ClientService {
  public:
-  ClientService(Conversation client, Node& node) : client_(std::move(client)), node_(node) {}
+  ClientService(Conversation client, bool only_reads, Node& node)
+      : client_(std::move(client)), only_reads_(only_reads), node_(node) {}
   ~ClientService() {
     if (!loaded_.empty()) node_.state.Abandon(loaded_);
     if (holds_still_) node_.state.GoOn();
     // Until the pool is confirmed, this client is the one that starts it.
-    if (!node_.confirmed) EndProcess(static_cast<int>(ErrorKind::kEnvironment));
+    if (!node_.confirmed && !only_reads_) EndProcess(static_cast<int>(ErrorKind::kEnvironment));
   }
   ClientService(const ClientService&) = delete;
   ClientService& operator=(const ClientService&) = delete;
@@ -125,17 +130,22 @@ class ClientService {
   Result<Words> Do(const Words& request) {
     const std::string& verb = request[0];
     const std::size_t size = request.size();
+    if (only_reads_ && !internal::MayReadersAsk(verb)) {
+      return EnvironmentError("is shared for reading: '{}' is for whoever has started the pool",
+                              verb);
+    }
     if (verb == internal::kStatus && size == 1) return ToWords(node_.state.Describe());
     if (verb == internal::kFind && size == 2) return Find(request[1]);
     if (verb == internal::kLoad && size == 5) return Load(request);
     if (verb == internal::kView && size == 3) return View(request[1], request[2]);
     if (verb == internal::kAttach && size >= 10) return Attach(request);
     if (verb == internal::kCancel && size == 2) {
-      return Words{fmt::format("{}", node_.state.CancelJobsOf(request[1]))};
+      SLIM_ASSIGN(const auto jobs, node_.state.CancelJobsOf(request[1], only_reads_));
+      return Words{fmt::format("{}", jobs)};
     }
     if (verb == internal::kResize && size == 3) {
       const auto compute = static_cast<NodeId>(std::strtoul(request[2].c_str(), nullptr, 10));
-      SLIM_ASSIGN(const auto jobs, node_.state.ResizeJobsOf(request[1], compute));
+      SLIM_ASSIGN(const auto jobs, node_.state.ResizeJobsOf(request[1], compute, only_reads_));
       return Words{fmt::format("{}", jobs)};
     }
     if (verb == internal::kKeep && size == 1 && !loaded_.empty()) {
@@ -223,8 +233,14 @@ class ClientService {
     return Words{};
   }
 
-  // Starts the deputy: the slimgraph command with the job's own words.
+  // Starts the deputy: the slimgraph command with the job's own words. That of a reader is
+  // confined, since the words can be any command.
   Result<Words> Attach(const Words& request) {
+    if (only_reads_ && !CanConfine()) {
+      return EnvironmentError(
+          "cannot confine the deputies of readers: its system has no Landlock (Linux 5.13 or "
+          "newer)");
+    }
     SLIM_ASSIGN(graph_, node_.state.Find(NodeState::KeyOf(request[1], request[2])));
     if (graph_->what.id != request[3]) {
       return InputError("has another load of graph '{}' than node 0: drop it, and load it again",
@@ -238,13 +254,14 @@ class ClientService {
     }
     const std::vector<UniqueFd>& memories = graph_->parts[copy];
     // The client's folder, which other hosts may not have.
-    const std::string folder = IsFolder(request[5]).value_or(false) ? request[5] : "/";
+    const bool enters = !only_reads_ && IsFolder(request[5]).value_or(false);
     ProgramToStart program{
         .words = {"/proc/self/exe"},
         .variables = {{kJoinVariable, request[4]},
                       {internal::kPartVariable,
                        internal::PartText(request[1], memories, graph_->what.facts)}},
-        .folder = folder};
+        .folder = enters ? request[5] : "/"};
+    if (only_reads_) program.variables.emplace_back(internal::kConfinedVariable, "1");
     std::string command;
     for (std::size_t i = 10; i < request.size(); ++i) {
       program.words.push_back(request[i]);
@@ -260,6 +277,7 @@ class ClientService {
         .compute = static_cast<NodeId>(std::strtoul(request[8].c_str(), nullptr, 10)),
         .resizable = request[9] == internal::kResizable,
         .is_cache = request[9] == internal::kCache,
+        .of_reader = only_reads_,
         .view = request[2]};
     SLIM_ASSIGN(asked_, Event::Make());
     SLIM_ASSIGN(job_, node_.state.AddJob(job, *asked_));
@@ -322,6 +340,7 @@ class ClientService {
   }
 
   Conversation client_;
+  const bool only_reads_;
   Node& node_;
   std::string loaded_;  // the graph that this client has loaded, until it is kept
   bool holds_still_ = false;
@@ -345,10 +364,15 @@ void AllowManyFiles() {
 Status ServePoolNode() {
   SLIM_ASSIGN(NodePlace place, internal::TakeNodePlace());
   AllowManyFiles();
-  SLIM_ASSIGN(const HandshakeKey key, HandshakeKey::Derive(place.key, internal::kPoolPurpose));
+  SLIM_ASSIGN(const std::string readers_key, KeyOfReaders(place.key));
+  SLIM_ASSIGN(const auto key, HandshakeKey::Derive(place.key, internal::kPoolPurpose));
+  SLIM_ASSIGN(const auto key_of_readers, HandshakeKey::Derive(readers_key, internal::kPoolPurpose));
+  const std::array secrets{place.key, readers_key};
+  const std::array keys{key, key_of_readers};
   const std::uint64_t memory_bytes = place.memory_bytes;
-  const std::shared_ptr<Node> node(new Node{std::move(place), key, NodeState(memory_bytes)});
-  Newcomers newcomers(internal::kPoolListener, key, kMaxStrangersOfPool);
+  const std::shared_ptr<Node> node(
+      new Node{std::move(place), secrets, keys, NodeState(memory_bytes)});
+  Newcomers newcomers(internal::kPoolListener, {keys.begin(), keys.end()}, kMaxStrangersOfPool);
   const std::uint64_t give_up_ns = NowNs() + kUntilConfirmedNs;
   while (true) {
     SLIM_ASSIGN(auto member, newcomers.Next(node->confirmed ? NowNs() + kSleepNs : give_up_ns));
@@ -364,8 +388,10 @@ Status ServePoolNode() {
       ++node->clients;
       const auto shared = std::make_shared<Newcomers::Member>(*std::move(member));
       Thread([node, shared] {
-        auto client = Conversation::Accept(std::move(*shared), node->key, node->place.key);
-        if (client) ClientService(*std::move(client), *node).Run();
+        const std::size_t known = shared->key;
+        auto client =
+            Conversation::Accept(std::move(*shared), node->keys[known], node->secrets[known]);
+        if (client) ClientService(*std::move(client), /*only_reads=*/known == 1, *node).Run();
         --node->clients;
       }).detach();
     }

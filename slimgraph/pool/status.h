@@ -37,6 +37,7 @@ struct AttachedJobStatus {
   bool resizable = false;   // their number can change
   std::string kept = {};    // why it has not, since the job was last asked; "": no such reason
   bool is_cache = false;    // it is the agent of a host's cache; never told as a job
+  bool of_reader = false;   // of a client who only reads (sharing.h); never told
   std::string view = {};    // of the graph; only told of caches
   pid_t deputy = 0;         // of its memory node on this node of the pool
   double seconds = 0;

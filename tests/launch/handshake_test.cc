@@ -3,19 +3,14 @@
 #include "slimgraph/launch/handshake.h"
 
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <cstddef>
 #include <set>
 
 #include "slimgraph/launch/job.h"
+#include "tests/support/lost_call.h"
 #include "tests/support/unwrap.h"
 
 namespace slimgraph {
@@ -85,23 +80,10 @@ TEST_F(Handshake, HasNoKeyWithoutASecret) {
   EXPECT_EQ(key.error().exit_code(), 4);
 }
 
-// Makes getrandom() fail in this process from now on.
-bool TakeRandomAway() {
-  std::array<sock_filter, 4> rules{{
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrandom, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  }};
-  const sock_fprog program{.len = rules.size(), .filter = rules.data()};
-  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
 TEST_F(Handshake, HasNoSecretWhereTheSystemGivesNoRandomBytes) {
   const pid_t child = ::fork();
   if (child == 0) {
-    if (!TakeRandomAway()) ::_exit(77);
+    if (!test::LoseCall(SYS_getrandom)) ::_exit(77);
     const auto secret = NewSecret();
     const auto of_one_node = Job::Alone()->KeyFor("tcp");
     ::_exit(secret || of_one_node || NewChallenge() || secret.error().exit_code() != 4 ? 1 : 0);

@@ -184,7 +184,7 @@ TEST(Newcomers, DropTheOldestIfThereAreTooMany) {
                                 Unwrap(NewChallenge())};
     SendFrame(member.get(), HelloFrame(key, challenges, {1, "a host"}));
   });
-  Newcomers newcomers(listener.get(), key, kMost);
+  Newcomers newcomers(listener.get(), {key}, kMost);
   EXPECT_TRUE(Unwrap(newcomers.Next(NowNs() + kLongNs)));
   joins.join();
   for (std::size_t i = 0; i + kMost <= strangers.size(); ++i) {

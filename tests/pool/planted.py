@@ -2,8 +2,8 @@
 """planted.py [NAME…]: tests that the tests of pools find each defect of planted/.
 
 Each patch is applied to a copy of the tree, built there on top of existing objects, and reverted. A
-defect is found when a test fails: tests/pool, those of hosts' caches (tests/fabric), jobs on pools
-(tests/apps), or kills at random moments. The last line counts the defects.
+defect is found when a test fails: tests/pool, those of confined processes (tests/base), of hosts'
+caches (tests/fabric), jobs on pools (tests/apps), or kills at random moments. The last line counts the defects.
 """
 import os
 import re
@@ -15,9 +15,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../support"))
 from patched_copy import PatchedCopy, planted_options  # noqa: E402
 
-COMMAND, POOL_TEST, FABRIC_TEST, APPS_TEST = (
+COMMAND, POOL_TEST, BASE_TEST, FABRIC_TEST, APPS_TEST = (
     "build/release/" + name
-    for name in ("slimgraph", "tests/pool_test", "tests/fabric_test", "tests/apps_test"))
+    for name in ("slimgraph", "tests/pool_test", "tests/base_test", "tests/fabric_test",
+                 "tests/apps_test"))
 FAILED = re.compile(r"^\[ +FAILED +\] (\S+) \(\d+ ms\)$|^(point \d+ .*)$", re.M)
 LIMIT_S = 300
 
@@ -35,8 +36,9 @@ def kill_all_of(root):
 def main():
     options = planted_options(__doc__)
     copy = PatchedCopy(HERE, "release", ("bench", "plain"))
-    tests = [[POOL_TEST], [FABRIC_TEST, "--gtest_filter=HostCache*"],
-             [APPS_TEST, "--gtest_filter=Pool*:Resizing*:Surviving*"],
+    tests = [[POOL_TEST], [BASE_TEST, "--gtest_filter=Confined*"],
+             [FABRIC_TEST, "--gtest_filter=HostCache*"],
+             [APPS_TEST, "--gtest_filter=Pool*:SharedPool*:Resizing*:Surviving*"],
              [sys.executable, "tests/pool/kills_test.py", "--points", "60"]]
 
     def find(_):
@@ -55,7 +57,7 @@ def main():
                 return next(filter(None, failed.groups())) if failed else f"{words[0]} ends early"
         return ""
 
-    programs = [COMMAND, POOL_TEST, FABRIC_TEST, APPS_TEST]
+    programs = [COMMAND, POOL_TEST, BASE_TEST, FABRIC_TEST, APPS_TEST]
     return copy.try_all(options.names, [*options.make.split(), *programs], find)
 
 

@@ -100,6 +100,10 @@ int RunProgram(const std::vector<std::string>& words) {
   }
   if (role == kJobCommand) return code(JoinJob());
   if (role == kBrokenJobCommand) return 3;
+  if (role == kWritingJobCommand) {
+    WriteText(words[2], "a deputy was here");
+    return 0;
+  }
   while (role == kDeafJobCommand) ::pause();
   return -1;
 }
@@ -109,6 +113,7 @@ int RunProgram(const std::vector<std::string>& words) {
 class OtherRoles : public ::testing::Environment {
   void SetUp() override {
     const auto words = WordsOfProcess("self", "cmdline");
+    Unwrap(ConfineDeputy());
     const int code = words.size() > 1 ? RunProgram(words) : -1;
     if (code >= 0) ::_exit(code);
   }

@@ -21,6 +21,9 @@ constexpr const char* kBrokenJobCommand = "broken-job";
 // A job whose deputies stay until they are killed, whatever becomes of the job.
 constexpr const char* kDeafJobCommand = "deaf-job";
 
+// A job whose deputies write into the file that the next word names, and end.
+constexpr const char* kWritingJobCommand = "writing-job";
+
 // What the loader makes of a file with the text "BYTES": a memory of so many bytes on each node,
 // which starts with the node's number as one byte, and the facts "BYTES of NODES". Other texts:
 // "fail", "die", "hang", "differs", of which each node has other facts, and "slow",

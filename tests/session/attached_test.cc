@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "slimgraph/base/confine.h"
 #include "slimgraph/session/algorithms.h"
 #include "slimgraph/session/patterns.h"
 #include "slimgraph/session/program.h"
@@ -113,6 +114,27 @@ TEST_F(AttachedSession, ComputesOnAPoolThatEncrypts) {
     EXPECT_TRUE(session.Close());
   }
   Command({"pool", "stop", "sealed", "--now"});
+}
+
+TEST_F(AttachedSession, ComputesOnAPoolOfSomebodyElse) {
+  if (!CanConfine()) GTEST_SKIP() << "this kernel has no Landlock";
+  Command({"pool", "share", "p", scratch_->File("shared")});
+  Command({"pool", "add", scratch_->File("shared"), "--as", "theirs"});
+  const auto cores = [](Graph& graph) { return CoreNumbers(graph); };
+  for (const NodeId compute : {1U, 2U}) {
+    SessionOptions options;
+    options.compute = compute;
+    options.memory_node_program = CommandPath();
+    Session session = Unwrap(Session::Attach("theirs:g", options));
+    Graph graph = Unwrap(Graph::OfPool(session));
+    ExpectAlike(Unwrap(cores(graph)), OnFile(scratch_->File("g.slim"), cores));
+    EXPECT_TRUE(session.Close());
+    options.transport = "shm";
+    const auto refused = Session::Attach("theirs:g", options);
+    ASSERT_FALSE(refused);
+    EXPECT_THAT(refused.error().message, HasSubstr("shared with you for reading"));
+  }
+  Command({"pool", "forget", "theirs"});
 }
 
 TEST_F(AttachedSession, ComputesAsOnTheFile) {

@@ -38,7 +38,7 @@ Result<UniqueFd> ConnectToHub(std::string_view addresses) {
 Status ControlPlane::GatherPeers(JoinConfig& config, std::string_view identity) {
   const std::uint64_t deadline_ns = NowNs() + kFormingNs;
   SLIM_ASSIGN(const auto key, HandshakeKey::Derive(config.secret, kPurpose));
-  Newcomers newcomers(config.listener.get(), key, kMaxStrangers + nodes_);
+  Newcomers newcomers(config.listener.get(), {key}, kMaxStrangers + nodes_);
   std::map<NodeId, Newcomers::Member> members;
   Waiting waiting;
   while (members.size() + 1 < nodes_) {

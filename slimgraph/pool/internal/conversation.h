@@ -48,6 +48,12 @@ inline constexpr std::string_view kHere = "here";
 inline constexpr std::string_view kHoldStill = "hold-still";  // no more jobs, if none is attached
 inline constexpr std::string_view kStop = "stop";
 
+// Whether a client may ask this who only reads (sharing.h).
+constexpr bool MayReadersAsk(std::string_view request) {
+  return request == kStatus || request == kFind || request == kView || request == kAttach ||
+         request == kCancel || request == kResize;
+}
+
 constexpr std::string_view kPoolPurpose = "pool";  // of the handshake
 constexpr std::string_view kJoinPurpose = "start of a pool";
 constexpr std::uint64_t kAnswerNs = 20'000'000'000;  // limit of an answer that needs no work

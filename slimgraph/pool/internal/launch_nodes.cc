@@ -115,7 +115,7 @@ Status LaunchNodes(PoolDescriptor& pool, const std::vector<NodeId>& nodes,
       .new_session = true};
   SLIM_ASSIGN(const pid_t process, StartProgram(start));
   Launcher launcher(process);
-  Newcomers newcomers(listener.get(), key, kMostStrangers);
+  Newcomers newcomers(listener.get(), {key}, kMostStrangers);
   std::uint64_t deadline_ns = NowNs() + kUntilLaunchedNs;
   for (std::size_t i = 0; i < nodes.size();) {
     if (const Status looked = launcher.Look(deadline_ns); !looked) {

@@ -238,8 +238,18 @@ void NodeState::EndJobs() {
   }
 }
 
-std::size_t NodeState::CancelJobsOf(const std::string& client) {
+Status NodeState::CheckMayChange(const std::string& client, bool asked_by_reader) const {
+  for (const auto& [number, job] : jobs_) {
+    if (!asked_by_reader || job.what.client != client || job.what.of_reader) continue;
+    return EnvironmentError("the job of process {} is not of somebody with whom the pool is shared",
+                            client);
+  }
+  return {};
+}
+
+Result<std::size_t> NodeState::CancelJobsOf(const std::string& client, bool asked_by_reader) {
   const std::lock_guard lock(mutex_);
+  SLIM_TRY(CheckMayChange(client, asked_by_reader));
   std::size_t jobs = 0;
   for (auto& [number, job] : jobs_) {
     if (job.what.client != client || job.what.deputy <= 0) continue;
@@ -250,8 +260,10 @@ std::size_t NodeState::CancelJobsOf(const std::string& client) {
   return jobs;
 }
 
-Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId compute) {
+Result<std::size_t> NodeState::ResizeJobsOf(const std::string& client, NodeId compute,
+                                            bool asked_by_reader) {
   const std::lock_guard lock(mutex_);
+  SLIM_TRY(CheckMayChange(client, asked_by_reader));
   std::size_t jobs = 0;
   for (auto& [number, job] : jobs_) {
     if (job.what.client != client) continue;

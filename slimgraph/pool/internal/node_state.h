@@ -65,11 +65,12 @@ class NodeState {
   // No job can attach from here on, and those that are attached shall end. Returns when they have;
   // after a while, their deputies are killed.
   void EndJobs();
-  // The jobs of this client (AttachedJobStatus) shall end. Returns their number.
-  std::size_t CancelJobsOf(const std::string& client);
+  // The jobs of this client (AttachedJobStatus) shall end. Returns their number. An error if a
+  // reader asks for it, and they are not of readers.
+  Result<std::size_t> CancelJobsOf(const std::string& client, bool asked_by_reader);
   // The jobs of this client shall have so many compute nodes. Returns the number of these jobs; an
-  // error if they cannot be resized.
-  Result<std::size_t> ResizeJobsOf(const std::string& client, NodeId compute);
+  // error also if they cannot be resized.
+  Result<std::size_t> ResizeJobsOf(const std::string& client, NodeId compute, bool asked_by_reader);
   // Nothing: it was not asked for since the last call.
   std::optional<NodeId> TakeResize(std::uint64_t number);
   // Why the job shall end, or nothing if nobody wants that.
@@ -93,6 +94,7 @@ class NodeState {
     std::uint64_t used = 0;  // grows with each use of any graph
   };
   // The caller holds the mutex.
+  Status CheckMayChange(const std::string& client, bool asked_by_reader) const;
   std::uint64_t UsedBytes() const;
   void Forget(std::map<std::string, Entry>::iterator entry);
   // Returns what it was kept under; "": there is none. Its memory is freed when its caches end.

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "slimgraph/base/confine.h"
 #include "slimgraph/base/split.h"
 #include "slimgraph/pool/attach.h"
 
@@ -20,6 +21,12 @@ std::string PartText(const std::string& graph, const std::vector<UniqueFd>& memo
 }
 
 }  // namespace internal
+
+Status ConfineDeputy() {
+  if (std::getenv(internal::kConfinedVariable) == nullptr) return {};
+  ::unsetenv(internal::kConfinedVariable);
+  return Confine();
+}
 
 Result<std::optional<StandingHere>> TakeStandingPart() {
   const char* const set = std::getenv(internal::kPartVariable);

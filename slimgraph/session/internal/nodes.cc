@@ -93,7 +93,8 @@ Status Nodes::Start(const SessionOptions& options) {
            : !options.pool_graph.empty() ? StartAttached(options)
                                          : StartHere(options));
   SLIM_TRY(AgreeOnVersion(*job_, VersionOfCalls()));
-  const std::string transport = job_->one_host() ? "shm" : "tcp";
+  const bool shared = attachment_ && attachment_->facts().read_only;
+  const std::string transport = job_->one_host() && !shared ? "shm" : "tcp";
   return Keep(request_.transport, options.transport.empty() ? transport : options.transport);
 }
 
