@@ -126,6 +126,17 @@ Status CheckSame(const std::string& pool, const char* option, const std::optiona
                     has, *asked);
 }
 
+// The system closes the sockets of a process that has ended one after the other.
+bool EndsSoon(const PoolNodeAddress& node) {
+  const std::uint64_t deadline_ns =
+      NowNs() + static_cast<std::uint64_t>(std::chrono::nanoseconds(kUntilNodeEnds).count());
+  while (IsRunning(node)) {
+    if (NowNs() > deadline_ns) return false;
+    SleepFor(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
 // The descriptor with which to start: that of a pool of which some nodes have ended, or a new one.
 Result<PoolDescriptor> DescriptorToStart(const PoolStart& start, bool exists) {
   PoolDescriptor pool;
@@ -357,6 +368,7 @@ Status StopPool(const std::string& name, bool now) {
   for (const PoolNodeAddress* const node : running) {
     if (!IsRunning(*node)) continue;
     if (!pool.launcher.empty() && node->machine != HostIdentity()) {
+      if (EndsSoon(*node)) continue;
       return EnvironmentError("process {} on host {} does not end: end its launcher, '{}'",
                               node->process, node->host, pool.launcher);
     }
