@@ -3,7 +3,8 @@
 
 Each patch is applied to a copy of the tree, built there on top of existing objects, and reverted. A
 defect is found when a test fails: tests/pool, those of confined processes (tests/base), of hosts'
-caches (tests/fabric), jobs on pools (tests/apps), or kills at random moments. The last line counts the defects.
+caches (tests/fabric), jobs on pools (tests/apps), or kills at random moments. The last line counts
+the defects.
 """
 import os
 import re

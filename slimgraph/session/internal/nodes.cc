@@ -93,8 +93,7 @@ Status Nodes::Start(const SessionOptions& options) {
            : !options.pool_graph.empty() ? StartAttached(options)
                                          : StartHere(options));
   SLIM_TRY(AgreeOnVersion(*job_, VersionOfCalls()));
-  const bool shared = attachment_ && attachment_->facts().read_only;
-  const std::string transport = job_->one_host() && !shared ? "shm" : "tcp";
+  const std::string transport = job_->one_host() && !pool_is_shared() ? "shm" : "tcp";
   return Keep(request_.transport, options.transport.empty() ? transport : options.transport);
 }
 
@@ -178,6 +177,15 @@ Status Nodes::CheckRunsFunctionsOfProgram(const std::string& call) const {
       "{}: the other compute nodes of this session cannot run functions of the program: start it "
       "with 'slimgraph launch --nodes {} --compute {} -- PROGRAM'",
       call, nodes_, request_.compute);
+}
+
+Status Nodes::CheckMayOpenFile(const std::string& call) const {
+  if (!pool_is_shared()) return {};
+  return UsageError(
+      "{}: sessions read the graph's file for it, which the nodes of a pool that is shared with "
+      "you "
+      "do not open for you: use a command, such as 'slimgraph triangles NAME:GRAPH'",
+      call);
 }
 
 Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {

@@ -36,6 +36,9 @@ class Nodes {
   // An error if other compute nodes cannot call functions of the user's program.
   Status CheckRunsFunctionsOfProgram(const std::string& call) const;
 
+  // An error if the memory nodes cannot open the graph's file.
+  Status CheckMayOpenFile(const std::string& call) const;
+
   // Collective over all nodes: agrees on a call and does what it asks of every node. `mine` is the
   // call, or why node 0 cannot make it.
   Result<Call> Do(const std::string& name, Result<Call> mine);
@@ -49,6 +52,7 @@ class Nodes {
   // Of the graph of a pool to which the session is attached; "": it is not attached, or this is not
   // node 0.
   std::string pool_facts() const { return attachment_ ? attachment_->facts().facts : ""; }
+  bool pool_is_shared() const { return attachment_ && attachment_->facts().read_only; }
   std::uint64_t NewGraph() { return ++last_graph_; }
   // Null once the graph is dropped.
   OpenGraph* Find(std::uint64_t graph);
