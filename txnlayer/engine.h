@@ -113,7 +113,7 @@ class Engine {
   const Protocol& protocol() const { return tables_.protocol(); }
   const EngineOptions& options() const { return options_; }
   // Whether read-only transactions read at a time (stages/read_at.h).
-  bool timed() const { return protocol().shape().times_at != 0; }
+  bool timed() const { return protocol().shape().timestamps != Timestamps::kNone; }
   // Changes stages, coroutines and optimisations. Between runs, with equal options on all nodes. An
   // error if there are more coroutines than the most that Make() was told.
   Status Configure(const EngineOptions& options);

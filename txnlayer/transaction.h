@@ -124,6 +124,9 @@ class Transaction {
   // With read timestamps, when it has read all tuples and locked those that it writes, and before
   // it validates the others: sets the commit time. False: aborted.
   bool ChooseCommitTime();
+  // With read timestamps, under protocols that commit at timestamps, when it holds its locks: makes
+  // ready to keep the versions that it replaces. False: aborted.
+  bool CommitAtTimestamp();
   // The forms of this transaction's stages.
   void SetStages(const StageCode& stages) { stages_ = stages; }
   // Counts a run of the stage, which began at the tick `start` and ended now.
@@ -239,6 +242,7 @@ class Transaction {
   Engine::Thread& thread_;
   const NodeId self_;
   const bool by_processor_;  // atomics of the processor work on the own node
+  const bool orders_;        // Protocol::commits_at_timestamp()
   bool shares_ = true;
   Owner owner_;
   std::uint64_t process_;

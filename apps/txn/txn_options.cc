@@ -146,7 +146,7 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                  "none: transactions that only read run like all others. dst: they read the state "
                  "of one moment, at most as old as the nodes' clocks differ, without locks and "
                  "aborts. global, vector: the same with times from counters on node 0, for "
-                 "comparison. Only with nowait, waitdie, boundedwait and occ",
+                 "comparison. With nowait, waitdie, boundedwait and occ; dst also with mvcc",
                  {"none", "dst", "global", "vector"}, txn.concurrency.timestamps);
   options
       .Value("--lock-timeout", "TIME",

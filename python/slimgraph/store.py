@@ -139,8 +139,8 @@ class Store:
     protocol        "occ", "nowait", "waitdie", "boundedwait", "to", "mvcc", "sundial" or "calvin"
     reads_at_a_time functions of submit_read_only() read the graph as it was at one moment, about
                     when they began. They are not begun anew because of others, and may miss
-                    commits of the last instant on other nodes. Not with "to", "mvcc", "sundial"
-                    and "calvin"
+                    commits of the last instant on other nodes. Not with "to", "sundial" and
+                    "calvin"
     body_threads    how many functions run at the same time, on each compute node
     attempts        after so many, a transaction that has met others each time is aborted
     first_wait_s    before the n-th retry a random time passes, at most first_wait_s * 2^(n-1)

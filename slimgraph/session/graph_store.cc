@@ -24,7 +24,7 @@ Status CheckStoreOptions(const StoreOptions& options) {
   if (options.reads_at_a_time) concurrency.timestamps = txn::Timestamps::kDst;
   if (!txn::MakeProtocol(options.protocol, concurrency) && txn::MakeProtocol(options.protocol)) {
     return UsageError(
-        "StoreOptions.reads_at_a_time needs nowait, waitdie, boundedwait or occ; not {}",
+        "StoreOptions.reads_at_a_time needs nowait, waitdie, boundedwait, occ or mvcc; not {}",
         options.protocol);
   }
   SLIM_TRY(txn::MakeProtocol(options.protocol));

@@ -53,7 +53,8 @@ struct StoreOptions {
   // Bodies of SubmitReadOnly() read the graph as it was at one moment, about when they began. They
   // take no locks and are not begun anew because of others. They see all commits of their node;
   // from other nodes, they may miss those of the last instant, by as much as the nodes' clocks
-  // differ. With occ, nowait, waitdie and boundedwait; others' commits then take a little longer.
+  // differ. With occ, nowait, waitdie, boundedwait and mvcc; others' commits then take a little
+  // longer.
   bool reads_at_a_time = false;
   std::uint32_t body_threads = 16;  // of each compute node: how many bodies run at the same time
   RetryOptions retry = {};

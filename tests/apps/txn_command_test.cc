@@ -118,7 +118,7 @@ TEST(TxnRun, RefusesWhatItCannotDoWithOneLine) {
       {"--workload", "ycsb", "--protocol", "nowait", "--lock-timeout", "10ms"},
       {"--workload", "ycsb", "--protocol", "boundedwait", "--lock-timeout", "0"},
       {"--workload", "ycsb", "--protocol", "boundedwait", "--lock-timeout", "soon"},
-      {"--workload", "ycsb", "--protocol", "mvcc", "--timestamps", "dst"},
+      {"--workload", "ycsb", "--protocol", "to", "--timestamps", "dst"},
       {"--workload", "ycsb", "--timestamps", "clock"},
       {"--workload", "ycsb", "--protocol", "nowait", "--timestamps", "dst", "--isolation",
        "read-committed"},

@@ -10,7 +10,7 @@ import tempfile
 
 ROUNDS = 3
 PROTOCOLS = ["nowait", "waitdie", "boundedwait", "occ", "to", "mvcc", "sundial", "calvin"]
-TIMED = ["nowait", "waitdie", "boundedwait", "occ"]  # the protocols with read timestamps
+TIMED = ["nowait", "waitdie", "boundedwait", "occ", "mvcc"]  # those with read timestamps
 WORKLOADS = ["smallbank", "ycsb"]
 # DBx1000's names for protocols that both systems have, and ours.
 DBX1000_PROTOCOLS = {"NO_WAIT": "nowait", "WAIT_DIE": "waitdie", "MVCC": "mvcc", "SILO": "occ",

@@ -15,7 +15,7 @@ STAGE_NAMES = {**{name: ["read", "lock", "log", "commit", "release"] for name in
                "sundial": ["read", "lock", "log", "commit", "release", "renew"],
                "calvin": ["read", "lock", "log", "commit"]}
 STRICT = {*LOCKING, "occ", "calvin"}
-TIMED = {*LOCKING, "occ"}
+TIMED = {*LOCKING, "occ", "mvcc"}
 LEVELS = ["serializable", "repeatable-read", "read-committed"]
 ON_GRAPHS = ["graph-append", "index-append"]
 HISTORIES = ["list-append", *ON_GRAPHS]
@@ -44,7 +44,8 @@ def draw_protocol(random):
     if protocol == "boundedwait":
         words += ["--lock-timeout", random.choice(["100us", "2ms", "2ms", "20ms"])]
     if protocol in TIMED and random.random() < 0.5:
-        words += ["--timestamps", random.choice(["dst", "dst", "dst", "global", "vector"])]
+        others = [] if protocol == "mvcc" else ["global", "vector"]
+        words += ["--timestamps", random.choice(["dst", "dst", "dst", *others])]
         if random.random() < 0.3:
             words += ["--version-memory", random.choice(["64K", "1M"])]
     return protocol, words

@@ -1,5 +1,6 @@
 // MVCC's stages (mvcc_steps.h): a read of a version is whole while a writer replaces the oldest
-// one, and no older write comes after a read.
+// one, and no older write comes after a read. With read timestamps, a transaction that only reads
+// finds the version of its time in the tuple, or among those that writers have kept.
 #include "txnlayer/protocol/internal/mvcc_steps.h"
 
 #include "tests/relacy/checker.h"
@@ -9,17 +10,23 @@ namespace slimgraph::txn {
 namespace {
 
 using mvcc_steps::kFirstWriteWord;
+using mvcc_steps::kOlderWord;
 using mvcc_steps::kVersions;
-using mvcc_steps::kWords;
 
 constexpr std::uint64_t kRecordWords = 2;
 constexpr std::uint64_t kVersionWords = 1 + kRecordWords;
-constexpr std::uint64_t kTupleWords = kWords + 1 + kVersions * kVersionWords;
+constexpr std::uint64_t kKeyWord = kOlderWord + 1;
+constexpr std::uint64_t kTupleWords = kKeyWord + 1 + kVersions * kVersionWords;
+// Room for kept versions, behind the tuples: the time, the link and the record.
+constexpr std::uint64_t kKeptWords = 2 + kRecordWords;
+constexpr std::uint64_t kMostKept = 4;
 constexpr std::uint64_t kKey = 40;
 
 struct VersionsLayout {
+  static std::uint64_t key_at() { return kKeyWord * kWordBytes; }
+  static bool keeps_versions() { return true; }
   static std::uint64_t version_at(std::size_t version) {
-    return (kWords + 1 + version * kVersionWords) * kWordBytes;
+    return (kKeyWord + 1 + version * kVersionWords) * kWordBytes;
   }
   static std::uint64_t version_bytes() { return kVersionWords * kWordBytes; }
 };
@@ -48,12 +55,42 @@ struct VersionAccess {
   bool locked = false;
   std::uint8_t step = 0;
   std::uint8_t version = 0;
-  std::uint64_t seen[kWords + 1] = {};
-  std::uint64_t reread[kWords] = {};
+  std::uint64_t seen[kKeyWord + 1] = {};
+  std::uint64_t reread[kKeyWord] = {};
   std::uint64_t old_word = 0;
+  VersionLink kept_at = kNotKept;  // a writer's own place
+  std::uint64_t kept[kKeptWords] = {};
   std::uint64_t put[2] = {};
   std::uint64_t version_words[kVersionWords] = {};
 };
+
+// Keeps versions in the region. They are not replaced here, so nothing needs a checksum.
+class KeepingPort : public RegionPort {
+ public:
+  using RegionPort::RegionPort;
+  void KeepVersion(const VersionAccess& access, const ReplacedVersion* version) {
+    std::uint64_t own[kKeptWords] = {version->written, version->older};
+    std::uint64_t record[kVersionWords];
+    Read(access, VersionsLayout::version_at(version->place), sizeof record, record);
+    std::copy_n(record + 1, kRecordWords, own + 2);
+    Write(access, access.kept_at - access.offset, sizeof own, own);
+  }
+  void ReadKept(VersionAccess& access) {
+    Read(access, access.kept_at - access.offset, sizeof access.kept, access.kept);
+  }
+};
+
+// As those of stages/read_at.h.
+Step BeginChain(VersionAccess& access, VersionLink link, std::uint64_t /*count*/) {
+  RL_ASSERT(link > kNotKept);
+  access.kept_at = link;
+  return Step::More();
+}
+Step TakeKept(VersionAccess& access) {
+  if (access.kept[0] > access.timestamp) return BeginChain(access, access.kept[1], 0);
+  std::copy_n(access.kept + 2, kRecordWords, access.version_words + 1);
+  return Step::Done();
+}
 
 // Tuples that have been written at the times 10, 20, 30 and 40. A record's value is its time.
 template <std::uint64_t kTuples>
@@ -63,7 +100,7 @@ class Tuples {
   static constexpr Timestamp kYoungest = kVersions * kOldest;
 
   Step::Kind Take(Stage stage, VersionAccess& access) {
-    RegionPort port(region_.bytes(), sizeof region_);
+    KeepingPort port(region_.bytes(), sizeof region_);
     mvcc_steps::Post(stage, port, access);
     return mvcc_steps::Check(stage, access).kind;
   }
@@ -75,8 +112,18 @@ class Tuples {
     access.Value();
     return true;
   }
+  // The same at a time, which never fails.
+  void ReadAt(VersionAccess& access) {
+    while (Take(Stage::kReadAt, access) != Step::kDone) rl::ctx().yield(1, RL_INFO);
+    access.Value();
+  }
+  // Where a writer keeps the version that it replaces.
+  static VersionLink RoomFor(std::uint64_t writer) {
+    return (kTuples * kTupleWords + writer * kKeptWords) * kWordBytes;
+  }
   // After a read.
-  bool Write(VersionAccess& access, std::uint64_t value) {
+  bool Write(VersionAccess& access, std::uint64_t value, std::uint64_t writer = 0) {
+    access.kept_at = RoomFor(writer);
     const bool good = Lock(access);
     if (good) access.SetValue(value);
     End(access, good);
@@ -92,20 +139,20 @@ class Tuples {
     Region() {
       for (std::uint64_t tuple = 0; tuple < kTuples; ++tuple) {
         std::uint64_t* const words = all + tuple * kTupleWords;
-        words[kWords] = kKey;
+        words[kKeyWord] = kKey;
         for (std::size_t version = 0; version < kVersions; ++version) {
           const std::uint64_t time = (version + 1) * kOldest;
           words[kFirstWriteWord + version] = time;
-          std::uint64_t* const record = words + kWords + 2 + version * kVersionWords;
+          std::uint64_t* const record = words + kKeyWord + 2 + version * kVersionWords;
           record[0] = record[1] = time;
         }
       }
     }
     std::byte* bytes() { return reinterpret_cast<std::byte*>(all); }
-    std::uint64_t all[kTuples * kTupleWords] = {};
+    std::uint64_t all[kTuples * kTupleWords + kMostKept * kKeptWords] = {};
   };
   Region region_;
-  checked::AtomicWords<kTuples * kTupleWords> words_{region_.bytes()};
+  checked::AtomicWords<kTuples * kTupleWords + kMostKept * kKeptWords> words_{region_.bytes()};
 };
 
 // A writer replaces the oldest version. An old transaction reads that version. A transaction that
@@ -162,6 +209,40 @@ struct WriterAndYoungReaders : rl::test_suite<WriterAndYoungReaders, 3> {
   void after() { RL_ASSERT(!written || (!missed[1] && !missed[2])); }
 };
 
+// A thread writes twice, and so replaces the two oldest versions. A transaction that only reads is
+// so old that it wants the first of them, or it is younger than the first writer: then it sees what
+// that one has written, or that writer must abort.
+template <bool kIsOld>
+struct WriterAndReaderAtATime : rl::test_suite<WriterAndReaderAtATime<kIsOld>, 2> {
+  using One = Tuples<1>;
+  static constexpr Timestamp kFirst = One::kYoungest + 10;
+  static constexpr Timestamp kSecond = One::kYoungest + 30;
+  static constexpr Timestamp kReader = kIsOld ? One::kOldest + 5 : kFirst + 10;
+  One tuple;
+  bool written = false;
+  bool missed = false;
+
+  void thread(int index) {
+    if (index == 1) return Read();
+    for (const Timestamp timestamp : {kFirst, kSecond}) {
+      VersionAccess access(0, timestamp);
+      if (!tuple.Read(access)) continue;
+      const bool good = tuple.Write(access, timestamp, timestamp == kFirst ? 0 : 1);
+      if (timestamp == kFirst) written = good;
+    }
+  }
+  void after() {
+    RL_ASSERT(!written || !missed);
+    Read();
+  }
+  void Read() {
+    VersionAccess access(0, kReader);
+    tuple.ReadAt(access);
+    missed = access.Value() == One::kYoungest;
+    RL_ASSERT(access.Value() == (kIsOld ? One::kOldest : kFirst) || (missed && !kIsOld));
+  }
+};
+
 // Each of two transactions reads both records, and writes its own if the other is unchanged. At
 // most one may commit.
 struct WriteSkew : rl::test_suite<WriteSkew, 2> {
@@ -188,6 +269,8 @@ int main(int arguments, char** argument) {
   return CheckInBothOrders(arguments, argument, [](slimgraph::Checker& checker) {
     checker.Check<WriterAndReaders>("a writer and readers", {2, 150'000});
     checker.Check<WriterAndYoungReaders>("young readers", {2, 150'000});
+    checker.Check<WriterAndReaderAtATime<true>>("an old reader at a time", {2, 150'000});
+    checker.Check<WriterAndReaderAtATime<false>>("a young reader at a time", {2, 150'000});
     checker.Check<WriteSkew>("write skew", {2, 150'000});
   });
 }

@@ -116,7 +116,7 @@ TEST_P(BlockedBodies, HoldUpNoSnapshot) {
 TEST(BodiesThatReadAtATime, SeeOneMomentAndHoldUpNobody) {
   constexpr std::uint64_t kEdges = 20'000;  // so many that the changes are not folded
   const ScratchFolder folder;
-  for (const char* const protocol : {"nowait", "waitdie", "boundedwait", "occ"}) {
+  for (const char* const protocol : {"nowait", "waitdie", "boundedwait", "occ", "mvcc"}) {
     Session session = SessionOf(2);
     const std::string path = folder / protocol;
     ASSERT_OK(MakePath(session, path, {}, kEdges));
@@ -162,12 +162,12 @@ TEST(BodiesThatReadAtATime, SeeOneMomentAndHoldUpNobody) {
   }
   Session session = SessionOf(1);
   StoreOptions options;
-  options.protocol = "mvcc";
+  options.protocol = "to";
   options.reads_at_a_time = true;
   const auto refused = GraphStore::Open(session, folder / "occ", options);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message,
-            "StoreOptions.reads_at_a_time needs nowait, waitdie, boundedwait or occ; not mvcc");
+            "StoreOptions.reads_at_a_time needs nowait, waitdie, boundedwait, occ or mvcc; not to");
 }
 
 // More bodies block than there are engine threads, and hold locks. Snapshots, folds, for which all

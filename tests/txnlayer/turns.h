@@ -17,7 +17,7 @@ inline txn::ProtocolOptions Timed() {
   return options;
 }
 
-inline constexpr const char* kTimed[] = {"nowait", "waitdie", "boundedwait", "occ"};
+inline constexpr const char* kTimed[] = {"nowait", "waitdie", "boundedwait", "occ", "mvcc"};
 
 // Two transactions of one coroutine take turns, on tables whose keys are on another node (odd ones)
 // or on this one.

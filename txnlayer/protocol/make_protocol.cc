@@ -21,7 +21,7 @@ std::vector<std::unique_ptr<Protocol>> AllProtocols(const ProtocolOptions& optio
   all.push_back(std::make_unique<BoundedWait>(isolation, times, options.lock_timeout_ns));
   all.push_back(std::make_unique<Occ>(times));
   all.push_back(std::make_unique<TimestampOrder>());
-  all.push_back(std::make_unique<Mvcc>());
+  all.push_back(std::make_unique<Mvcc>(times == Timestamps::kDst ? times : Timestamps::kNone));
   all.push_back(std::make_unique<Sundial>());
   all.push_back(std::make_unique<Calvin>());
   return all;
@@ -45,9 +45,10 @@ Result<std::unique_ptr<Protocol>> MakeProtocol(std::string_view name,
                       TimestampsName(options.timestamps), IsolationName(options.isolation));
   }
   for (auto& protocol : AllProtocols(options)) {
-    if (timed && protocol->name() == name && protocol->shape().times_at == 0) {
-      return UsageError("--timestamps {} needs nowait, waitdie, boundedwait or occ; not {}",
-                        TimestampsName(options.timestamps), name);
+    if (timed && protocol->name() == name && protocol->shape().timestamps != options.timestamps) {
+      return UsageError("--timestamps {} needs nowait, waitdie, boundedwait{}; not {}",
+                        TimestampsName(options.timestamps),
+                        options.timestamps == Timestamps::kDst ? ", occ or mvcc" : " or occ", name);
     }
     const bool has_level = protocol->isolation() == options.isolation;
     if (has_level && protocol->name() == name) return std::move(protocol);

@@ -22,7 +22,7 @@ struct Engine::Thread {
         ledger_server(worker) {
     if (const OldVersions* const old = engine.tables().old_versions(); old != nullptr) {
       times.emplace(*old, engine.self(), index, engine.cluster().topology().nodes());
-      clock.UseTimes();
+      if (!engine.protocol().commits_at_timestamp()) clock.UseTimes();
     }
   }
 

@@ -75,7 +75,7 @@ Status Engine::RepairAfter(const std::vector<NodeId>& lost) {
   // New transactions get timestamps after all old ones, so they see the latest version of
   // everything.
   for (const Record& orphan : replication_->orphans()) {
-    if (!timed()) latest = std::max(latest, orphan[0]);
+    if (!timed() || protocol().commits_at_timestamp()) latest = std::max(latest, orphan[0]);
   }
   for (const auto& thread : threads_) latest = std::max(latest, thread->clock.Latest());
   SLIM_ASSIGN(latest, cluster_.all().AllMax(latest));

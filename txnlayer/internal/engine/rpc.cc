@@ -200,18 +200,21 @@ void RpcServer::Serve(const Message& message) {
 }
 
 Step RpcServer::Carry(std::uint16_t what, Access& access) {
-  if (what == static_cast<std::uint16_t>(Stage::kReadAt)) {
-    return ReadAt(engine_.protocol(), access);
+  const Protocol& protocol = engine_.protocol();
+  const bool reads_at = what == static_cast<std::uint16_t>(Stage::kReadAt);
+  if (reads_at && !protocol.commits_at_timestamp()) return ReadAt(protocol, access);
+  if (reads_at) {
+    kept_.resize(OldVersions::KeptBytes(access.table->image_bytes()));
+    access.kept.bytes = kept_.data();
   }
   if (access.offset == 0) {
-    if (!access.Find(what < kNumStages && engine_.protocol().absence_suffices())) {
+    if (!access.Find(what < kNumStages && protocol.absence_suffices())) {
       access.FindOrInsert();
     }
   }
   if (access.offset == 0) return Step::Abort(AbortReason::kTableFull);
   if (what >= kNumStages) return Step::Done();
   const auto stage = static_cast<Stage>(what);
-  const Protocol& protocol = engine_.protocol();
   Port here;
   for (int checks = 0;;) {
     protocol.Post(stage, here, access);

@@ -63,6 +63,7 @@ class RpcServer {
   Engine& engine_;
   Worker& worker_;
   std::vector<std::byte> image_;               // the access's image, after its room
+  std::vector<std::byte> kept_;                // Access::kept
   std::multimap<Timestamp, Waiting> waiting_;  // the oldest first
 };
 

@@ -141,7 +141,7 @@ void Transaction::PostRound(Stage stage, bool wait) {
     Access* const access = todo_[i];
     access->round_index = static_cast<std::uint32_t>(i);
     if (access->begun) continue;
-    if (stage == Stage::kReadAt) [[unlikely]] {
+    if (stage == Stage::kReadAt && !orders_) [[unlikely]] {
       PostReadingAt(port, *access);
     } else if ((here_does_it && !access->asked) || !Remote(*access)) {
       protocol.Post(stage, port, *access);
@@ -215,8 +215,9 @@ void Transaction::TakeReplies(std::size_t first) {
 Step::Kind Transaction::CheckRound(Stage stage) {
   const Protocol& protocol = engine_.protocol();
   const bool here_does_it = one_sided(stage);
-  const bool reads_at = stage == Stage::kReadAt;
-  const bool learns = reads_at || !thread_.times;  // those of other transactions are no times
+  const bool reads_at = stage == Stage::kReadAt && !orders_;
+  // Of other transactions they may be no times.
+  const bool learns = stage == Stage::kReadAt || !thread_.times || orders_;
   Step::Kind in_the_way = Step::kDone;
   next_.clear();
   for (std::size_t i = 0; i < todo_.size(); ++i) {
@@ -255,7 +256,7 @@ void Transaction::WaitBeforeRecheck(std::uint32_t round) {
 bool Transaction::Locate(Stage stage, std::span<Access* const> accesses) {
   missing_.clear();
   const bool absence_suffices = engine_.protocol().absence_suffices();
-  const bool asks = stages_.asks() && stage == Stage::kRead;
+  const bool asks = stages_.asks() && (stage == Stage::kRead || stage == Stage::kReadAt);
   for (Access* const access : accesses) {
     if (access->begun) continue;
     access->asked = false;
@@ -267,7 +268,7 @@ bool Transaction::Locate(Stage stage, std::span<Access* const> accesses) {
       if (!asks) missing_.push_back(access);
       continue;
     }
-    if (only_reads_) {  // ReadAt() does the rest
+    if (only_reads_ && !orders_) {  // ReadAt() does the rest
       access->offset = access->table->Find(access->key, access->rank);
       if (access->offset != 0) access->table->PrefetchTuple(access->offset, access->rank);
       continue;

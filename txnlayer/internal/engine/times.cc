@@ -24,7 +24,8 @@ void Transaction::BeginReading(std::uint64_t now_ns) {
     if (timestamps != Timestamps::kDst) break;
     thread_.clock.AdvancePast(thread->times->last_commit.load(std::memory_order_acquire));
   }
-  reading_since_ = thread_.clock.TimeAt(now_ns);
+  reading_since_ =
+      orders_ ? thread_.clock.NextTimestamp(owner_, now_ns) : thread_.clock.TimeAt(now_ns);
   thread_.times->readers.Add(reading_since_);
   timestamp_ = reading_since_;
   const OldVersions& all = *engine_.tables().old_versions();
@@ -79,6 +80,7 @@ void Transaction::NoteAhead(Timestamp seen) const {
 // Called before the caller of the transaction changes the records. At their homes, the versions
 // that are replaced are copied from the tuples.
 void Transaction::CopyReplaced(std::span<Access* const> accesses) {
+  if (orders_) return;  // it is another version than the one that was read
   for (Access* const access : accesses) {
     if (!access->write) continue;
     access->existed = access->exists();
@@ -148,10 +150,31 @@ bool Transaction::ChooseCommitTime() {
   return true;
 }
 
+// The versions that are replaced on other nodes, where this one writes them to their places.
+bool Transaction::CommitAtTimestamp() {
+  Port port(task_, frame_->pending, self_, engine_.options_.doorbells);
+  for (Access* const access : accesses()) {
+    access->commit_timestamp = timestamp_;
+    if (!access->write || !one_sided(Stage::kCommit) || (by_processor_ && !Remote(*access))) {
+      continue;
+    }
+    const ReplacedVersion replaced = engine_.protocol().Replaces(*access);
+    const Table& table = *access->table;
+    std::memcpy(access->kept.image(), &access->key, kWordBytes);
+    port.Read(*access, table.version_at(replaced.place), table.version_bytes(),
+              access->kept.image() + kWordBytes);
+  }
+  port.End();
+  task_.Await(frame_->pending);
+  if (!Abandoned()) return true;
+  reason_ = AbortReason::kNodeLost;
+  return false;
+}
+
 void Transaction::KeepReplaced(Access& access) {
-  const Timestamp written = access.time(TimeWord::kWritten);
+  const ReplacedVersion replaced = engine_.protocol().Replaces(access);
   access.kept_at = kNoOlder;
-  if (written == 0 && !access.existed) return;
+  if (!replaced.there) return;
   const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
   Timestamp until = access.commit_timestamp;
   if (!access.table->leaves_times()) {  // whoever begins from now on sees this commit
@@ -160,7 +183,7 @@ void Transaction::KeepReplaced(Access& access) {
   access.kept_at = thread_.times->kept.Take(access.home, bytes, until);
   if (access.kept_at == kNotKept) return;
   if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(access))) return;
-  access.kept.Seal(bytes, written, access.time(TimeWord::kOlder), access.kept_at);
+  access.kept.Seal(bytes, replaced.written, replaced.older, access.kept_at);
 }
 
 // Asks all threads for their oldest read-only transactions. What a node that is dead or cannot be

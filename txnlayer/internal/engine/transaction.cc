@@ -37,6 +37,7 @@ Transaction::Transaction(Engine& engine, Task& task, std::uint32_t thread)
       thread_(*engine.threads_[thread]),
       self_(engine.self()),
       by_processor_(engine.cluster().fabric().atomics_by_processor()),
+      orders_(engine.protocol().commits_at_timestamp()),
       owner_(OwnerOf(engine.self(), thread, task.index())),
       process_(first_process() + std::uint64_t{thread} * engine.options().coroutines +
                task.index()),
@@ -81,7 +82,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
     }
     stages_.SetAsks(((bits >> (20 + kNumStages)) & 1) != 0);
   }
-  stages_.Set(Stage::kReadAt, false);
+  stages_.Set(Stage::kReadAt, orders_ && one_sided(Stage::kRead));
   began_ns_ = now_ns;
   moment_ = engine_.gate_.moment(thread_.worker.index());
   reason_ = AbortReason::kNone;

@@ -113,6 +113,9 @@ struct Access {
   }
   // The times that were read from the tuple. TakeTimes(): those before the image.
   std::uint64_t& time(TimeWord which) { return seen[table->time_at(which) / kWordBytes]; }
+  const std::uint64_t& time(TimeWord which) const {
+    return seen[table->time_at(which) / kWordBytes];
+  }
   void TakeTimes() { std::memcpy(&time(TimeWord::kClaimed), image - kTimeBytes, kTimeBytes); }
   bool exists() const { return (word() & kExistsBit) != 0; }
   void SetExists(bool exists) { SetWord((word() & ~kExistsBit) | (exists ? kExistsBit : 0)); }

@@ -53,19 +53,21 @@ class Port {
     Posted(access.home);
   }
 
-  // Keeps the version that is about to be replaced, at access.kept_at.
-  void KeepVersion(const Access& access) {
+  // Keeps the version that is about to be replaced, at access.kept_at. At home it is copied from
+  // the tuple; without `version`, by the tuple's TimeWords.
+  void KeepVersion(const Access& access, const ReplacedVersion* version = nullptr) {
     const OldVersions& all = *access.table->old_versions();
     const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
-    if (Here(access)) return KeepHere(access, all, bytes);
+    if (Here(access)) return KeepHere(access, all, bytes, version);
     endpoint_->Write(access.home, all.region(), access.kept_at, {access.kept.bytes, bytes}, tag(),
                      Signal::kNo);
     Posted(access.home);
   }
-  // From another node: the kept version at access.kept_at, to access.kept.
+  // Reads the kept version at access.kept_at, to access.kept.
   void ReadKept(const Access& access) {
     const OldVersions& all = *access.table->old_versions();
     const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
+    if (Here(access)) return LoadWords(access.kept.bytes, all.memory() + access.kept_at, bytes);
     endpoint_->Read(access.home, all.region(), access.kept_at, {access.kept.bytes, bytes}, tag(),
                     Signal::kNo);
     Posted(access.home);
@@ -107,7 +109,8 @@ class Port {
   }
 
  private:
-  static void KeepHere(const Access& access, const OldVersions& all, std::uint64_t bytes);
+  static void KeepHere(const Access& access, const OldVersions& all, std::uint64_t bytes,
+                       const ReplacedVersion* version);
   bool Here(const Access& access) const {
     return task_ == nullptr || (access.home == self_ && by_processor_);
   }

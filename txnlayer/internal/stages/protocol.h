@@ -58,6 +58,9 @@ class Protocol {
   virtual bool keeps_timestamp() const { return false; }
   // Whether others may have to wait until a transaction ends.
   virtual bool holds_up_others() const { return false; }
+  // Whether the order of timestamps is the serial order. With read timestamps, a transaction's time
+  // is then its timestamp, and the protocol has steps of its own for Stage::kReadAt.
+  virtual bool commits_at_timestamp() const { return false; }
   // Whether a transaction may hold locks before it commits.
   virtual bool locks_in_body() const { return true; }
   // Whether a transaction that began before a moment between commits (commit_gate.h) may end after
@@ -80,6 +83,14 @@ class Protocol {
   // Collective: makes the state that each thread needs in addition; null: none.
   virtual Result<std::unique_ptr<Companion>> MakeCompanion(Engine&, Worker&) const {
     return std::unique_ptr<Companion>();
+  }
+
+  // With read timestamps, for a tuple that is locked to be written: the version that is replaced.
+  virtual ReplacedVersion Replaces(const Access& access) const {
+    const Timestamp written = access.time(TimeWord::kWritten);
+    return {.there = written != 0 || access.existed,
+            .written = written,
+            .older = access.time(TimeWord::kOlder)};
   }
 
   // For tuples that no transaction uses: the index of the latest version, and whether all locks are

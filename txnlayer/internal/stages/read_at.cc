@@ -26,60 +26,18 @@ bool FindOrClaimAbsence(Access& access) {
   return changes % 2 == 0 && table.ChangesOf(access.key, access.rank) == changes;
 }
 
-// Looks at the kept version in access.kept, from the place access.kept_at, of a chain that begins
-// after the transaction's time: takes it, or goes on to the one before. The first of the chain may
-// be the tuple's version, or even a later one, if the link was read later than the version's time.
-Step TakeKept(Access& access) {
-  const KeptVersion& kept = access.kept;
-  const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
-  if (!kept.IsWhole(bytes, access.kept_at) || kept.key() != access.key) {
-    return Step::Abort(AbortReason::kNoVersion);
-  }
-  // Each write counts one more. Otherwise another version of the same record has come there late.
-  const std::uint64_t next = WordOfVersion(kept.version()) / kOneWrite + 1;
-  if (access.first_kept ? next < access.count_before : next != access.count_before) {
-    return Step::Abort(AbortReason::kNoVersion);
-  }
-  access.count_before = next - 1;
-  access.first_kept = false;
-  if (!access.Sees(kept.written())) {
-    access.kept_at = kept.older();
-    return Step::More();
-  }
-  std::memcpy(access.version_bytes(), kept.version(), access.table->version_bytes());
-  access.has_image = true;
-  return Step::Done();
-}
-
-// Whether the chain has ended at access.kept_at: there was no record, or no version was kept.
-std::optional<Step> EndOfChain(Access& access) {
-  if (access.kept_at == kNotKept) return Step::Abort(AbortReason::kNoVersion);
-  if (access.kept_at != kNoOlder) return std::nullopt;
-  SetNoRecord(access);
-  return Step::Done();
-}
-
-void BeginChain(Access& access, VersionLink link) {
-  access.kept_at = link;
-  access.count_before = access.word() / kOneWrite;
-  access.first_kept = true;
-}
-
+// Of a chain that begins after the transaction's time.
 Step FollowChain(Access& access, VersionLink link) {
   const OldVersions& all = *access.table->old_versions();
   std::vector<std::byte> own(OldVersions::KeptBytes(access.table->image_bytes()));
   const KeptVersion before = std::exchange(access.kept, KeptVersion{own.data()});
-  BeginChain(access, link);
-  std::optional<Step> end;
-  while (!(end = EndOfChain(access))) {
+  Step step = BeginChain(access, link, access.word() / kOneWrite);
+  while (step.kind == Step::kMore) {
     LoadWords(own.data(), all.memory() + access.kept_at, own.size());
-    const Step step = TakeKept(access);
-    if (step.kind == Step::kMore) continue;
-    end = step;
-    break;
+    step = TakeKept(access);
   }
   access.kept = before;
-  return *end;
+  return step;
 }
 
 // What a whole tuple means for the transaction: its record, or the chain of those before it.
@@ -95,13 +53,48 @@ Step CheckTake(const Protocol& protocol, Access& access) {
   if (step.kind != Step::kDone) return step;
   access.CheckKey();
   if (TakesRecord(access)) return Step::Done();
-  BeginChain(access, access.reread[read_at_steps::kLinkAgain]);
-  if (const auto end = EndOfChain(access)) return *end;
   access.step = read_at_steps::kFollow;
-  return Step::More();
+  return BeginChain(access, access.reread[read_at_steps::kLinkAgain], access.word() / kOneWrite);
+}
+
+// Whether the chain has ended at access.kept_at: there was no record, or no version was kept.
+Step LookAtLink(Access& access) {
+  if (access.kept_at == kNotKept) return Step::Abort(AbortReason::kNoVersion);
+  if (access.kept_at != kNoOlder) return Step::More();
+  SetNoRecord(access);
+  return Step::Done();
 }
 
 }  // namespace
+
+Step BeginChain(Access& access, VersionLink link, std::uint64_t count) {
+  access.kept_at = link;
+  access.count_before = count;
+  access.first_kept = true;
+  return LookAtLink(access);
+}
+
+Step TakeKept(Access& access) {
+  const KeptVersion& kept = access.kept;
+  const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
+  if (!kept.IsWhole(bytes, access.kept_at) || kept.key() != access.key) {
+    return Step::Abort(AbortReason::kNoVersion);
+  }
+  // Each write counts one more. Otherwise another version of the same record has come there late.
+  const std::uint64_t next = WordOfVersion(kept.version()) / kOneWrite + 1;
+  if (access.first_kept ? next < access.count_before : next != access.count_before) {
+    return Step::Abort(AbortReason::kNoVersion);
+  }
+  access.count_before = next - 1;
+  access.first_kept = false;
+  if (!access.Sees(kept.written())) {
+    access.kept_at = kept.older();
+    return LookAtLink(access);
+  }
+  std::memcpy(access.version_bytes(), kept.version(), access.table->version_bytes());
+  access.has_image = true;
+  return Step::Done();
+}
 
 Step ReadAt(const Protocol& protocol, Access& access) {
   if (access.offset == 0) {
@@ -128,9 +121,7 @@ Step CheckReadAt(const Protocol& protocol, Access& access) {
     return Step::More();
   }
   if (access.step == read_at_steps::kTake) return CheckTake(protocol, access);
-  const Step step = TakeKept(access);
-  if (step.kind != Step::kMore) return step;
-  return EndOfChain(access).value_or(Step::More());
+  return TakeKept(access);
 }
 
 }  // namespace slimgraph::txn

@@ -44,4 +44,12 @@ Step ReadAt(const Protocol& protocol, Access& access);
 void PostReadAt(Port& port, Access& access);
 Step CheckReadAt(const Protocol& protocol, Access& access);
 
+// The chain of kept versions from `link` on, of which the youngest is taken that is not younger
+// than the transaction's time. The first looks at where it begins. More: the version at
+// access.kept_at is to be read (Port::ReadKept), and the second looks at it. The chain may begin
+// before a version with `count` writes, or with that version or a later one, if the link was read
+// later.
+Step BeginChain(Access& access, VersionLink link, std::uint64_t count);
+Step TakeKept(Access& access);
+
 }  // namespace slimgraph::txn

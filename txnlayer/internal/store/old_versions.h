@@ -54,6 +54,14 @@ struct KeptVersion {
   bool IsWhole(std::uint64_t all_bytes, VersionLink place) const;
 };
 
+// A version of a tuple that is about to be replaced.
+struct ReplacedVersion {
+  bool there = true;      // false: its place has never had a version, so there is nothing to keep
+  std::size_t place = 0;  // its number in the tuple
+  Timestamp written = 0;
+  VersionLink older = kNoOlder;  // the version kept before it
+};
+
 class OldVersions {
  public:
   static constexpr Timestamp kNoReader = ~Timestamp{0};

@@ -55,7 +55,7 @@ using TableId = std::uint16_t;
 using Rank = std::uint32_t;  // of a copy; 0: the primary's own partition
 
 constexpr std::uint32_t kMaxRecordBytes = 2048;
-constexpr std::size_t kMaxMetadataWords = 6;
+constexpr std::size_t kMaxMetadataWords = 7;
 
 // The bits of a version's word: the record exists; and the unit in which writes are counted.
 constexpr std::uint64_t kExistsBit = 1;
@@ -142,6 +142,7 @@ class Table {
   }
   // Where the tuples' old versions are; null: not kept. Set once, before any use.
   const OldVersions* old_versions() const { return old_versions_; }
+  bool keeps_versions() const { return old_versions_ != nullptr; }
   void KeepVersionsIn(const OldVersions& old_versions) { old_versions_ = &old_versions; }
 
   // --- this node's parts. Thread-safe, and safe beside other nodes' one-sided operations.

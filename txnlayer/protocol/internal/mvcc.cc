@@ -18,10 +18,15 @@ using namespace mvcc_steps;
 std::span<const Stage> Mvcc::stages() const { return kMvccStages; }
 
 TupleShape Mvcc::shape() const {
-  TupleShape shape{.metadata_words = kWords, .versions = kVersions};
+  const std::uint32_t links = timestamps_ == Timestamps::kNone ? 0 : 1;
+  TupleShape shape{.metadata_words = static_cast<std::uint32_t>(kWords) + links,
+                   .versions = kVersions,
+                   .timestamps = timestamps_};
   shape.fresh[kFirstWriteWord] = kBeforeAll;
   return shape;
 }
+
+ReplacedVersion Mvcc::Replaces(const Access& access) const { return ReplacedBy(access); }
 
 std::size_t Mvcc::Latest(const std::uint64_t* metadata) const {
   const auto* const first = metadata + kFirstWriteWord;
@@ -58,7 +63,8 @@ bool Mvcc::Fetch(Transaction& transaction, std::span<Access* const> fresh) const
 }
 
 bool Mvcc::Prepare(Transaction& transaction) const {
-  return transaction.RunStage(Stage::kLock, transaction.writes());
+  if (!transaction.RunStage(Stage::kLock, transaction.writes())) return false;
+  return timestamps_ == Timestamps::kNone || transaction.CommitAtTimestamp();
 }
 
 void Mvcc::Install(Transaction& transaction) const {

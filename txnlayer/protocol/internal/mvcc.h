@@ -26,6 +26,12 @@
 //
 // Histories are serializable, in the order of timestamps. As the nodes' clocks differ, that need
 // not be the order of real time.
+//
+// With read timestamps (stages/read_at.h), transactions that only read never abort. They mark what
+// they read like all others, but wait for older writers. A writer keeps the version that it
+// replaces, and links it from the tuple, before it marks that version kBeingWritten. A reader that
+// finds only younger versions then reads the link. So the version that it wants is in the chain
+// that begins there. No other can come in between: a writer must be younger than all versions.
 #pragma once
 
 #include "txnlayer/internal/stages/protocol.h"
@@ -34,10 +40,14 @@ namespace slimgraph::txn {
 
 class Mvcc : public Protocol {
  public:
+  // `timestamps`: kDst or none.
+  explicit Mvcc(Timestamps timestamps = Timestamps::kNone) : timestamps_(timestamps) {}
   std::string_view name() const override { return "mvcc"; }
   std::span<const Stage> stages() const override;
   TupleShape shape() const override;
+  ReplacedVersion Replaces(const Access& access) const override;
   std::size_t Latest(const std::uint64_t* metadata) const override;
+  bool commits_at_timestamp() const override { return true; }
   bool locks_in_body() const override { return false; }
   bool MayOutlastMoment(bool writes) const override { return !writes; }
   bool LocksFree(const std::uint64_t* metadata) const override { return metadata[0] == 0; }
@@ -53,6 +63,9 @@ class Mvcc : public Protocol {
   bool Prepare(Transaction& transaction) const override;
   void Install(Transaction& transaction) const override;
   void Release(Transaction& transaction) const override;
+
+ private:
+  const Timestamps timestamps_;
 };
 
 }  // namespace slimgraph::txn
