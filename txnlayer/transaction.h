@@ -215,6 +215,10 @@ class Transaction {
   void AwaitEndIfLedgerFails();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
   bool Remote(const Access& access) const { return access.home != self_; }
+  // With read timestamps: whether the version that is replaced is not copied at its home, but sent.
+  bool SendsReplaced(const Access& access) const {
+    return one_sided(Stage::kCommit) && (!by_processor_ || Remote(access));
+  }
   bool LocksByMessage() const {
     return !one_sided(Stage::kLock) && !one_sided(Stage::kCommit) && !one_sided(Stage::kRelease);
   }

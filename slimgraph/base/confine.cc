@@ -28,7 +28,8 @@ constexpr std::uint64_t kScopeOfSignals = 2;
 
 // What the kernel can do; less than 1: nothing.
 long Generation() {
-  return ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+  return ::syscall(SYS_landlock_create_ruleset, nullptr, std::size_t{0},
+                   LANDLOCK_CREATE_RULESET_VERSION);
 }
 
 // All kinds of access to files that this generation can forbid.

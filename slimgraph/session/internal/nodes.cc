@@ -182,9 +182,8 @@ Status Nodes::CheckRunsFunctionsOfProgram(const std::string& call) const {
 Status Nodes::CheckMayOpenFile(const std::string& call) const {
   if (!pool_is_shared()) return {};
   return UsageError(
-      "{}: sessions read the graph's file for it, which the nodes of a pool that is shared with "
-      "you "
-      "do not open for you: use a command, such as 'slimgraph triangles NAME:GRAPH'",
+      "{}: sessions read the graph's file for it, which a pool that is shared with you does not "
+      "open: use a command, such as 'slimgraph triangles NAME:GRAPH'",
       call);
 }
 

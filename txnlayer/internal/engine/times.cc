@@ -84,7 +84,7 @@ void Transaction::CopyReplaced(std::span<Access* const> accesses) {
   for (Access* const access : accesses) {
     if (!access->write) continue;
     access->existed = access->exists();
-    if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(*access))) continue;
+    if (!SendsReplaced(*access)) continue;
     const Table& table = *access->table;
     access->kept.SetImage(access->key, access->version_bytes(), table.version_bytes());
   }
@@ -150,14 +150,12 @@ bool Transaction::ChooseCommitTime() {
   return true;
 }
 
-// The versions that are replaced on other nodes, where this one writes them to their places.
+// Reads the versions that are to be sent.
 bool Transaction::CommitAtTimestamp() {
   Port port(task_, frame_->pending, self_, engine_.options_.doorbells);
   for (Access* const access : accesses()) {
     access->commit_timestamp = timestamp_;
-    if (!access->write || !one_sided(Stage::kCommit) || (by_processor_ && !Remote(*access))) {
-      continue;
-    }
+    if (!access->write || !SendsReplaced(*access)) continue;
     const ReplacedVersion replaced = engine_.protocol().Replaces(*access);
     const Table& table = *access->table;
     std::memcpy(access->kept.image(), &access->key, kWordBytes);
@@ -182,7 +180,7 @@ void Transaction::KeepReplaced(Access& access) {
   }
   access.kept_at = thread_.times->kept.Take(access.home, bytes, until);
   if (access.kept_at == kNotKept) return;
-  if (!one_sided(Stage::kCommit) || (by_processor_ && !Remote(access))) return;
+  if (!SendsReplaced(access)) return;
   access.kept.Seal(bytes, replaced.written, replaced.older, access.kept_at);
 }
 

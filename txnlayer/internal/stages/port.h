@@ -54,7 +54,7 @@ class Port {
   }
 
   // Keeps the version that is about to be replaced, at access.kept_at. At home it is copied from
-  // the tuple; without `version`, by the tuple's TimeWords.
+  // the tuple: `version`, or else the only one, which the tuple's TimeWords describe.
   void KeepVersion(const Access& access, const ReplacedVersion* version = nullptr) {
     const OldVersions& all = *access.table->old_versions();
     const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
