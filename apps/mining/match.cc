@@ -12,8 +12,9 @@ namespace {
 class MatchPart : public MiningPart {
  public:
   void Declare(Options& options) override {
-    const std::string pattern_help = "an edge list, or one of " + dkudu::PatternNames();
-    options.Text("--pattern", "FILE|NAME", pattern_help.c_str(), pattern_name_).Required();
+    const std::string pattern_help =
+        "an edge list, in a file or such as 0-1,1-2,2-3, or one of " + dkudu::PatternNames();
+    options.Text("--pattern", "FILE|EDGES|NAME", pattern_help.c_str(), pattern_name_).Required();
     options.Choice("--induced",
                    "whether the graph may have edges between an embedding's vertices that the "
                    "pattern does not have (edge) or not (vertex)",
@@ -41,6 +42,16 @@ class MatchPart : public MiningPart {
     const bool counts = list_.empty();
     formula_ = counts && formulae_ ? dkudu::FormulaFor(*pattern_, induced_) : std::nullopt;
     return formula_ ? formula_->part() : dkudu::ListPart::kAll;
+  }
+  void SpellOut(std::vector<std::string>& arguments) const override {
+    constexpr std::string_view kOption = "--pattern";
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      if (arguments[i] == kOption && i + 1 < arguments.size()) {
+        arguments[i + 1] = pattern_->Spelled();
+      } else if (arguments[i].starts_with("--pattern=")) {
+        arguments[i] = fmt::format("{}={}", kOption, pattern_->Spelled());
+      }
+    }
   }
   Result<MiningStep> Step(JobRun& run) override {
     run.report.Set("/options/pattern", pattern_name_);

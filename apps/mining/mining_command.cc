@@ -170,12 +170,13 @@ Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options, dkudu::L
 }
 
 int RunMiningCommand(const char* name, MiningCommandOptions& options, MiningPart& part,
-                     const std::vector<std::string>& arguments) {
+                     std::vector<std::string> arguments) {
   if (const Status graph = ResolveGraph(options.graph); !graph) return PrintError(graph.error());
   const auto lists = part.Lists();
   if (!lists) return PrintError(lists.error());
   if (options.graph.standing) {
     options.job.standing = WithMiningView(*options.graph.standing, *lists);
+    part.SpellOut(arguments);
   }
   options.job.stays_with = part.stays_with();
   options.job.may_move = part.may_move() && options.job.stays_with.empty();

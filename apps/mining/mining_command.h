@@ -44,6 +44,8 @@ class MiningPart : public Part {
   virtual Result<dkudu::ListPart> Lists() = 0;
   // Called once per job, on every node. The step refers to this object.
   virtual Result<MiningStep> Step(JobRun& run) = 0;
+  // Replaces the name of a file by what it says, for nodes that do not have it.
+  virtual void SpellOut(std::vector<std::string>& /*arguments*/) const {}
   // The file that it writes; "": none.
   virtual std::string output() const { return ""; }
   virtual bool takes_directed() const { return false; }
@@ -65,7 +67,7 @@ Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options, dkudu::L
                       std::span<const MiningStep> steps, std::span<JobRun* const> runs);
 // Finds the graph and runs the part as a job. Returns the exit code.
 int RunMiningCommand(const char* name, MiningCommandOptions& options, MiningPart& part,
-                     const std::vector<std::string>& arguments);
+                     std::vector<std::string> arguments);
 
 // A command that computes the part `One`.
 template <typename One>

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "dkudu/plan/pattern.h"
+#include "slimgraph/base/split.h"
 
 namespace slimgraph::dkudu {
 namespace {
@@ -77,6 +78,31 @@ std::optional<Pattern::Edge> ParseEdge(std::string_view line) {
   return edge;
 }
 
+// "0-1,1-2,2-0"
+std::optional<Edges> SpelledEdges(std::string_view text) {
+  if (text.find_first_not_of("0123456789-,") != std::string_view::npos) return std::nullopt;
+  Edges edges;
+  for (const std::string_view word : Split(text, ',')) {
+    std::string line(word);
+    const std::size_t dash = line.find('-');
+    if (dash == 0 || dash == std::string::npos) return std::nullopt;
+    line[dash] = ' ';
+    const auto edge = ParseEdge(line);
+    if (!edge) return std::nullopt;
+    edges.push_back(*edge);
+  }
+  if (edges.empty()) return std::nullopt;
+  return edges;
+}
+
+// Of a name that is known.
+std::optional<Edges> NamedEdges(std::string_view name) {
+  for (const Named& known : FixedPatterns()) {
+    if (known.name == name) return known.edges;
+  }
+  return FamilyMember(name);
+}
+
 Result<Edges> ReadEdges(const std::string& path) {
   std::ifstream file(path);
   if (!file) {
@@ -107,12 +133,22 @@ Result<Pattern> Pattern::Clique(unsigned vertices) {
 }
 
 Result<Pattern> Pattern::Find(const std::string& name_or_file) {
-  for (const Named& known : FixedPatterns()) {
-    if (known.name == name_or_file) return Make(known.edges, name_or_file);
-  }
-  if (const auto edges = FamilyMember(name_or_file)) return Make(*edges, name_or_file);
+  if (const auto edges = NamedEdges(name_or_file)) return Make(*edges, name_or_file);
+  if (const auto edges = SpelledEdges(name_or_file)) return Make(*edges, name_or_file);
   SLIM_ASSIGN(const Edges edges, ReadEdges(name_or_file));
   return Make(edges, name_or_file);
+}
+
+std::string Pattern::Spelled() const {
+  if (NamedEdges(name_)) return name_;
+  std::string text;
+  for (unsigned v = 0; v < size(); ++v) {
+    for (unsigned u = 0; u < v; ++u) {
+      if (!adjacent(u, v)) continue;
+      text += fmt::format("{}{}-{}", text.empty() ? "" : ",", id(u), id(v));
+    }
+  }
+  return text;
 }
 
 std::string PatternNames() {

@@ -30,8 +30,11 @@ class Pattern {
   // Vertices are numbered in ascending order of the edges' ids. Returns an error unless the edges
   // form a connected graph of 2 .. 8 vertices without self-loops.
   static Result<Pattern> Make(const std::vector<Edge>& edges, std::string name);
-  // Finds a pattern by name; otherwise reads a file with one edge per line.
+  // Finds a pattern by name, or makes it from its edges, such as "0-1,1-2,2-0"; otherwise reads a
+  // file with one edge per line.
   static Result<Pattern> Find(const std::string& name_or_file);
+  // The name, if Find() knows it; otherwise the edges, as Find() takes them.
+  std::string Spelled() const;
   static Result<Pattern> Clique(unsigned vertices);
 
   const std::string& name() const { return name_; }

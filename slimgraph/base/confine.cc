@@ -38,15 +38,15 @@ std::uint64_t AllAccess(long generation) {
   return (std::uint64_t{1} << kinds) - 1;
 }
 
-Status MayRead(int rules, const char* folder) {
-  const UniqueFd opened(files::Open(folder, O_PATH | O_CLOEXEC));
-  const landlock_path_beneath_attr below{
-      .allowed_access = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR,
-      .parent_fd = opened.get()};
-  if (::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0) == 0) {
-    return {};
-  }
-  return EnvironmentError("cannot confine the process to reading {}: {}", folder,
+constexpr std::uint64_t kReadsFile = LANDLOCK_ACCESS_FS_READ_FILE;
+constexpr std::uint64_t kReadsFolder = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
+
+Status Allow(int rules, const std::string& path, std::uint64_t access) {
+  const UniqueFd opened(files::Open(path, O_PATH | O_CLOEXEC));
+  if (!opened && errno == ENOENT) return {};
+  const landlock_path_beneath_attr rule{.allowed_access = access, .parent_fd = opened.get()};
+  if (::syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0) return {};
+  return EnvironmentError("cannot confine the process to reading {}: {}", path,
                           std::strerror(errno));
 }
 
@@ -61,7 +61,7 @@ bool GiveUpCapabilities() {
 
 bool CanConfine() { return Generation() >= 1; }
 
-Status Confine() {
+Status Confine(const std::string& file) {
   const long generation = Generation();
   const Rules wanted{.files = AllAccess(generation),
                      .scopes = generation >= 6 ? kScopeOfSignals : 0};
@@ -71,7 +71,10 @@ Status Confine() {
     return EnvironmentError("cannot confine the process: this system has no Landlock ({})",
                             std::strerror(errno));
   }
-  for (const char* const folder : {"/proc", "/sys"}) SLIM_TRY(MayRead(rules.get(), folder));
+  for (const char* const folder : {"/proc", "/sys"}) {
+    SLIM_TRY(Allow(rules.get(), folder, kReadsFolder));
+  }
+  SLIM_TRY(Allow(rules.get(), file, kReadsFile));
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || !GiveUpCapabilities() ||
       ::syscall(SYS_landlock_restrict_self, rules.get(), 0) != 0) {
     return EnvironmentError("cannot confine the process: {}", std::strerror(errno));

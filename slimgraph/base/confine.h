@@ -1,6 +1,8 @@
 // Confinement of a process that works for somebody whom its user does not trust.
 #pragma once
 
+#include <string>
+
 #include "slimgraph/base/result.h"
 
 namespace slimgraph {
@@ -9,10 +11,10 @@ namespace slimgraph {
 bool CanConfine();
 
 // From here on, this thread, the threads and processes that it starts, and theirs open no file by
-// name, except what describes the machine and themselves (/proc, /sys), for reading. They start no
-// program, and have no powers of root. They cannot look into processes that are not confined with
-// them, nor send them signals (from Linux 6.12 on). What is open stays open. There is no way back.
-// Call it before threads start.
-Status Confine();
+// name, except for reading `file`, if it is there, and what describes the machine and themselves
+// (/proc, /sys). They start no program, and have no powers of root. They cannot look into processes
+// that are not confined with them, nor send them signals (from Linux 6.12 on). What is open stays
+// open. There is no way back. Call it before threads start.
+Status Confine(const std::string& file);
 
 }  // namespace slimgraph

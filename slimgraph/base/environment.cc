@@ -26,7 +26,7 @@ constexpr std::array kKnown = {
     KnownVariable{"SLIMGRAPH_NODE_MEMORY", "set by slimgraph itself: the memory limit of a node"},
     KnownVariable{"SLIMGRAPH_POOLS", "the folder of the descriptors of standing pools"},
     KnownVariable{"SLIMGRAPH_POOL_CONFINED",
-                  "set by a pool's node for a job of somebody with whom the pool is shared"},
+                  "set by a pool's node for jobs of those with whom the pool is shared"},
     KnownVariable{"SLIMGRAPH_POOL_JOIN", "set by pool start --launcher for the nodes of a pool"},
     KnownVariable{"SLIMGRAPH_POOL_NODE", "set by slimgraph itself for the nodes of a pool"},
     KnownVariable{"SLIMGRAPH_POOL_PART", "set by a pool's node: the graph that a job may use"},

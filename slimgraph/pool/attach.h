@@ -92,7 +92,7 @@ class Attachment {
 };
 
 // For the program that pool nodes start as deputies, first of all: if this process is the deputy of
-// a client who only reads (sharing.h), it is confined (base/confine.h).
+// a client who only reads (sharing.h), it is confined to the graph's file (base/confine.h).
 Status ConfineDeputy();
 
 // What a deputy, a memory node of a job that a pool's node has started, finds in its environment.

@@ -261,7 +261,7 @@ class ClientService {
                       {internal::kPartVariable,
                        internal::PartText(request[1], memories, graph_->what.facts)}},
         .folder = enters ? request[5] : "/"};
-    if (only_reads_) program.variables.emplace_back(internal::kConfinedVariable, "1");
+    if (only_reads_) program.variables.emplace_back(internal::kConfinedVariable, graph_->what.file);
     std::string command;
     for (std::size_t i = 10; i < request.size(); ++i) {
       program.words.push_back(request[i]);

@@ -317,7 +317,8 @@ TEST_F(Mining, ErrorsAreOneLine) {
   Refuses({"ktruss", graph_, "-k", "1"}, 2, "-k: 1 is out of range: 2..");
   Refuses({"ktruss", graph_, "--output", scratch_.File("no/such")}, 4, "no/such");
   Refuses({"match", graph_}, 2,
-          "match needs --pattern FILE|NAME: an edge list, or one of edge, wedge");
+          "match needs --pattern FILE|EDGES|NAME: an edge list, in a file or such as 0-1,1-2,2-3, "
+          "or one of edge, wedge");
   Refuses({"match", graph_, "--pattern", "house", "--limit", "3"}, 2, "--limit needs --list");
   Refuses({"match", graph_, "--pattern", "hous"}, 3, "no pattern and no file is called 'hous'");
   Refuses({"match", graph_, "--pattern", "house", "--list", "/dev/null"}, 2, "not a regular file");

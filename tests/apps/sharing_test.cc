@@ -57,6 +57,11 @@ TEST_F(SharedPool, RunsEveryApplicationOnEveryMemorySide) {
   for (const auto& command : kMining) {
     for (const char* const compute : {"1", "3"}) RunJob(command, {"--compute", compute});
   }
+  WriteText(scratch_->File("own"), "# a tail\n7 9\n9 4\n4 7\n4 12\n");
+  for (const std::string& pattern : {scratch_->File("own"), std::string("1-2,2-3,3-1,3-4")}) {
+    RunJob({"match", "--pattern", pattern}, {"--compute", "2"});
+    RunJob({"match", "--pattern=" + pattern}, {});
+  }
   EXPECT_NE(Run({"pool", "status", "shared"}).find("  cache of kron"), std::string::npos);
 }
 

@@ -24,18 +24,19 @@ class Confined : public ::testing::Test {
   void SetUp() override {
     if (!CanConfine()) GTEST_SKIP() << "this kernel has no Landlock";
     WriteText(File("there"), "private");
+    WriteText(File("own"), "its own");
   }
   std::string File(const std::string& name) const { return scratch_.File(name); }
   // What a child says after it has been confined, or before that.
-  static bool InChild(bool confined, const std::function<bool()>& holds) {
+  bool InChild(bool confined, const std::function<bool()>& holds) const {
     const pid_t child = ::fork();
-    if (child == 0) ::_exit((!confined || Confine()) && holds() ? 0 : 1);
+    if (child == 0) ::_exit((!confined || Confine(File("own"))) && holds() ? 0 : 1);
     int status = 0;
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
   }
   // Everybody else can do it, so that this test does not pass for another reason.
-  static void ExpectOnlyUnconfined(const char* what, const std::function<bool()>& can) {
+  void ExpectOnlyUnconfined(const char* what, const std::function<bool()>& can) const {
     EXPECT_TRUE(InChild(false, can)) << what;
     EXPECT_FALSE(InChild(true, can)) << what;
   }
@@ -81,6 +82,11 @@ TEST_F(Confined, HasNoPowerOverOtherProcesses) {
   ExpectOnlyUnconfined("signal", [] { return ::kill(::getppid(), 0) == 0; });
 }
 
+TEST_F(Confined, CanBeWithoutAFile) {
+  std::remove(File("own").c_str());
+  EXPECT_TRUE(InChild(true, [] { return Opens("/proc/self/stat", O_RDONLY); }));
+}
+
 TEST_F(Confined, KeepsWhatItNeeds) {
   const UniqueFd before(::open(File("there").c_str(), O_RDWR));
   EXPECT_TRUE(InChild(true, [&] {
@@ -91,7 +97,8 @@ TEST_F(Confined, KeepsWhatItNeeds) {
     const UniqueFd memory(::memfd_create("new", MFD_CLOEXEC));
     bool alive = memory.get() >= 0 && ::ftruncate(memory.get(), 4096) == 0;
     std::thread([&] { alive = alive && Opens("/proc/self/stat", O_RDONLY); }).join();
-    return alive && Opens("/sys/devices/system/cpu/online", O_RDONLY);
+    return alive && Opens("/sys/devices/system/cpu/online", O_RDONLY) &&
+           Opens(File("own"), O_RDONLY) && !Opens(File("own"), O_WRONLY);
   }));
   // Threads that start later are confined, too.
   ExpectOnlyUnconfined("thread", [&] {

@@ -46,6 +46,21 @@ TEST(Pattern, FindsAllAutomorphisms) {
   EXPECT_EQ(number("8-clique"), 40320U);
 }
 
+TEST(Pattern, IsSpelledAsItIsFound) {
+  for (const char* const text : {"house", "5-cycle", "1-2", "4-7,4-9,7-9,9-12"}) {
+    const auto pattern = dkudu::Pattern::Find(text);
+    ASSERT_TRUE(pattern) << text << ": " << pattern.error().message;
+    EXPECT_EQ(pattern->Spelled(), text);
+  }
+  const auto mine = dkudu::Pattern::Make({{9, 7}, {4, 9}, {7, 9}, {12, 9}}, "mine");
+  EXPECT_EQ(mine->Spelled(), "4-9,7-9,9-12");
+  for (const char* const text : {"1-", "1-2,", "1-2-3", "-1-2", "1--2", "1,2-3", "1-2,3"}) {
+    EXPECT_FALSE(dkudu::Pattern::Find(text)) << text;
+  }
+  EXPECT_FALSE(dkudu::Pattern::Find("1-1"));      // a loop
+  EXPECT_FALSE(dkudu::Pattern::Find("1-2,3-4"));  // not connected
+}
+
 TEST(Pattern, AnUnknownNameIsRefusedWithTheKnownOnes) {
   const auto pattern = dkudu::Pattern::Find("rhombus");
   ASSERT_FALSE(pattern);

@@ -1,5 +1,7 @@
 """Points of jobs on a standing pool, whose compute nodes may change while they run: points of
-vertex programs and of mining, on a graph that a pool has loaded."""
+vertex programs and of mining, on a graph that a pool has loaded. Some are those of somebody with
+whom the pool is shared."""
+import ctypes
 import os
 
 import mining
@@ -7,6 +9,12 @@ import vertex
 
 COUNTS = ("triangles", "cliques", "motifs", "match")  # their compute nodes may change
 MAKE_GRAPHS = ("gen", "convert")
+
+
+def can_confine():
+    """Whether the system has Landlock, without which pools refuse those jobs."""
+    create_ruleset = 444
+    return ctypes.CDLL(None).syscall(create_ruleset, None, ctypes.c_size_t(0), 1) > 0
 
 
 def draw_job(random):
@@ -50,6 +58,7 @@ def draw(random):
             "copies": random.choice([1, 1, 2]) if nodes > 1 else 1,
             "survives": may_move and random.random() < 0.3,
             "encrypts": random.random() < 0.3,
+            "shared": "tcp" in shape and random.random() < 0.5,
             "host-cache": draw_host_cache(random, shape), "shape": shape}
 
 
@@ -58,12 +67,20 @@ class PoolWorkshop:
 
     def __init__(self, workshop, spec):
         self.workshop, self.spec, self.is_loaded = workshop, spec, False
-        folder = workshop.path("pools")
-        workshop.environment = {**os.environ, "SLIMGRAPH_POOLS": folder}
-        workshop.lines.append("export SLIMGRAPH_POOLS=$PWD/pools")
+        self.enter("pools")
 
     def __getattr__(self, name):
         return getattr(self.workshop, name)
+
+    def enter(self, folder):
+        """Changes the folder of descriptors."""
+        self.workshop.environment = {**os.environ, "SLIMGRAPH_POOLS": self.workshop.path(folder)}
+        self.workshop.lines.append(f"export SLIMGRAPH_POOLS=$PWD/{folder}")
+
+    def share(self):
+        self.workshop.run(["pool", "share", "p", "p.shared"]).expect(0)
+        self.enter("readers")
+        self.workshop.run(["pool", "add", "p.shared"]).expect(0)
 
     def run(self, words):
         if words[0] in MAKE_GRAPHS or "--nodes" in words:
@@ -76,11 +93,14 @@ class PoolWorkshop:
                                  if self.spec["host-cache"] else [])]).expect(0)
             self.workshop.run(["pool", "load", "p", "g.slim", "--as", "g"]).expect(0)
             self.is_loaded = True
+            if self.spec["shared"] and can_confine():
+                self.share()
         survives = ["--survive"] if self.spec["survives"] else []
         return self.workshop.run([words[0], "p:g", *words[2:], *survives])
 
     def stop(self):
         if self.is_loaded:
+            self.enter("pools")
             self.workshop.run(["pool", "stop", "p", "--now"]).expect(0)
 
 

@@ -23,9 +23,11 @@ std::string PartText(const std::string& graph, const std::vector<UniqueFd>& memo
 }  // namespace internal
 
 Status ConfineDeputy() {
-  if (std::getenv(internal::kConfinedVariable) == nullptr) return {};
+  const char* const set = std::getenv(internal::kConfinedVariable);
+  if (set == nullptr) return {};
+  const std::string file = set;
   ::unsetenv(internal::kConfinedVariable);
-  return Confine();
+  return Confine(file);
 }
 
 Result<std::optional<StandingHere>> TakeStandingPart() {

@@ -10,7 +10,7 @@
 namespace slimgraph::internal {
 
 constexpr const char* kPartVariable = "SLIMGRAPH_POOL_PART";
-// It is set for the deputies of readers (sharing.h).
+// For the deputies of readers (sharing.h): the graph's file.
 constexpr const char* kConfinedVariable = "SLIMGRAPH_POOL_CONFINED";
 
 std::string PartText(const std::string& graph, const std::vector<UniqueFd>& memories,

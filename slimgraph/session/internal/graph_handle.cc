@@ -26,7 +26,6 @@ Status GraphHandle::Load(const std::string& name, VertexRequest request,
     return InputError("{}: {} has no incoming lists: convert it without --no-reverse", name,
                       file.path());
   }
-  if (request.both) SLIM_TRY(nodes->CheckMayOpenFile(name));
   const VertexLists* const lists = open().lists(request.both);
   if (lists != nullptr && lists->request().Covers(request)) {
     SLIM_TRY(Do(name, Task::kNothing, request, algorithm));

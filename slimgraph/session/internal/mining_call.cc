@@ -11,7 +11,6 @@ namespace {
 Status CheckMinable(Graph& graph, const std::string& call) {
   const GraphHandle& handle = graph.handle();
   if (handle.nodes->closed()) return UsageError("{}: the session is closed", call);
-  SLIM_TRY(handle.nodes->CheckMayOpenFile(call));
   if (graph.vertices() == 0) return InputError("{}: the graph has no vertices", call);
   if (!graph.directed()) return {};
   if (!handle.open().file().has(Direction::kIn)) {

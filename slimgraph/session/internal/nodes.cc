@@ -179,14 +179,6 @@ Status Nodes::CheckRunsFunctionsOfProgram(const std::string& call) const {
       call, nodes_, request_.compute);
 }
 
-Status Nodes::CheckMayOpenFile(const std::string& call) const {
-  if (!pool_is_shared()) return {};
-  return UsageError(
-      "{}: sessions read the graph's file for it, which a pool that is shared with you does not "
-      "open: use a command, such as 'slimgraph triangles NAME:GRAPH'",
-      call);
-}
-
 Result<Call> Nodes::Do(const std::string& name, Result<Call> mine) {
   if (job_) job_->ForgetProgress();
   if (!job_) return UsageError("{}: the session is closed", name);

@@ -36,9 +36,6 @@ class Nodes {
   // An error if other compute nodes cannot call functions of the user's program.
   Status CheckRunsFunctionsOfProgram(const std::string& call) const;
 
-  // An error if the memory nodes cannot open the graph's file.
-  Status CheckMayOpenFile(const std::string& call) const;
-
   // Collective over all nodes: agrees on a call and does what it asks of every node. `mine` is the
   // call, or why node 0 cannot make it.
   Result<Call> Do(const std::string& name, Result<Call> mine);
