@@ -1,5 +1,6 @@
 #include "tests/apps/pool_support.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
 
@@ -53,6 +54,14 @@ std::string PoolTest::Run(const std::vector<std::string>& words) {
   for (const std::string& word : words) line += word + " ";
   EXPECT_EQ(end.code, 0) << line << "\n" << end.err;
   return end.out;
+}
+
+void PoolTest::ExpectRefusal(const std::vector<std::string>& words, int code, const char* said) {
+  const CommandEnd end = RunSlimgraph(words);
+  EXPECT_EQ(end.code, code) << end.err;
+  EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+  EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+  EXPECT_EQ(end.out, "");
 }
 
 JsonValue PoolTest::Parse(const std::string& json) { return Unwrap(ParseJson(json, "a job")); }

@@ -21,6 +21,8 @@ class PoolTest : public ::testing::Test {
 
   // Runs the command, which must succeed, and returns its output.
   static std::string Run(const std::vector<std::string>& words);
+  // The command must end with this code, print no result, and say `said` in its only line.
+  static void ExpectRefusal(const std::vector<std::string>& words, int code, const char* said);
   static JsonValue Parse(const std::string& json);
   // The numbers of an array; none if there is no array.
   static std::vector<double> Numbers(const JsonValue& report, const char* path);

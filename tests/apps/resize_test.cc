@@ -210,36 +210,31 @@ TEST_F(Resizing, EndsInOneLineIfAComputeNodeThatFollowsIsStopped) {
 }
 
 TEST_F(Resizing, RefusesInOneLineWhatItCannotDo) {
-  const auto expect = [](const std::vector<std::string>& words, int code, const char* said) {
-    const CommandEnd end = RunSlimgraph(words);
-    EXPECT_EQ(end.code, code) << end.err;
-    EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
-    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
-  };
   const std::string file = scratch_->File("kron.slim");
-  expect({"cc", "p:kron", "--compute-schedule", "2@1,3@1"}, 2, "ascending order");
-  expect({"cc", "p:kron", "--compute-schedule", "0@1"}, 2, "'0@1'");
-  expect({"cc", "p:kron", "--compute-schedule", "2"}, 2, "NODES@STEP");
-  expect({"cc", "p:kron", "--compute-schedule", ""}, 2, "NODES@STEP");
-  expect({"cc", "p:kron", "--compute-schedule", "2@1", "--repeat", "2"}, 2, "--repeat");
-  expect({"cc", file, "--compute-schedule", "2@1"}, 2, "NAME:G");
-  expect({"cc", "p:kron", "--survive", "--repeat", "2"}, 2, "--repeat");
-  expect({"triangles", file, "--compute-schedule", "2@1"}, 2, "NAME:G");
-  expect({"match", "p:kron", "--pattern", "house", "--list", scratch_->File("list"),
-          "--compute-schedule", "2@1"},
-         2, "--compute-schedule and --list");
-  expect({"local", "p:kron", "--triangles", "--compute-schedule", "2@1"}, 2, "--compute-schedule");
-  expect({"cc", file, "--survive"}, 2, "NAME:G");
-  expect({"bfs", "p:kron", "--survive", "--source", "99999999"}, 3, "99999999");
-  expect({"job", "resize", "p", "1", "--compute", "2"}, 3, "has no job of process 1");
-  expect({"job", "resize", "p", "x", "--compute", "2"}, 2, "is no number");
-  expect({"job", "resize", "p", "1"}, 2, "--compute");
-  expect({"job", "resize", "p", "1", "--compute", "0"}, 2, "out of range");
-  expect({"job", "resize", "q", "1", "--compute", "1"}, 3, "there is no pool 'q'");
+  ExpectRefusal({"cc", "p:kron", "--compute-schedule", "2@1,3@1"}, 2, "ascending order");
+  ExpectRefusal({"cc", "p:kron", "--compute-schedule", "0@1"}, 2, "'0@1'");
+  ExpectRefusal({"cc", "p:kron", "--compute-schedule", "2"}, 2, "NODES@STEP");
+  ExpectRefusal({"cc", "p:kron", "--compute-schedule", ""}, 2, "NODES@STEP");
+  ExpectRefusal({"cc", "p:kron", "--compute-schedule", "2@1", "--repeat", "2"}, 2, "--repeat");
+  ExpectRefusal({"cc", file, "--compute-schedule", "2@1"}, 2, "NAME:G");
+  ExpectRefusal({"cc", "p:kron", "--survive", "--repeat", "2"}, 2, "--repeat");
+  ExpectRefusal({"triangles", file, "--compute-schedule", "2@1"}, 2, "NAME:G");
+  ExpectRefusal({"match", "p:kron", "--pattern", "house", "--list", scratch_->File("list"),
+                 "--compute-schedule", "2@1"},
+                2, "--compute-schedule and --list");
+  ExpectRefusal({"local", "p:kron", "--triangles", "--compute-schedule", "2@1"}, 2,
+                "--compute-schedule");
+  ExpectRefusal({"cc", file, "--survive"}, 2, "NAME:G");
+  ExpectRefusal({"bfs", "p:kron", "--survive", "--source", "99999999"}, 3, "99999999");
+  ExpectRefusal({"job", "resize", "p", "1", "--compute", "2"}, 3, "has no job of process 1");
+  ExpectRefusal({"job", "resize", "p", "x", "--compute", "2"}, 2, "is no number");
+  ExpectRefusal({"job", "resize", "p", "1"}, 2, "--compute");
+  ExpectRefusal({"job", "resize", "p", "1", "--compute", "0"}, 2, "out of range");
+  ExpectRefusal({"job", "resize", "q", "1", "--compute", "1"}, 3, "there is no pool 'q'");
   RunningCommand job({CommandPath(), "pagerank", "p:kron", "--repeat", "1000000000"});
   ASSERT_TRUE(job.AwaitError("the job takes"));
   const std::string number = std::to_string(job.pid());
-  expect({"job", "resize", "p", number, "--compute", "2"}, 2, "keeps its compute nodes");
+  ExpectRefusal({"job", "resize", "p", number, "--compute", "2"}, 2, "keeps its compute nodes");
   Run({"job", "cancel", "p", number});
 }
 

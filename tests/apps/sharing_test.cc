@@ -1,4 +1,4 @@
-// Jobs of somebody with whom a pool is shared, as he runs them: each on a fresh job, verified.
+// Jobs of users with whom a pool is shared: each on a fresh job, verified.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 namespace slimgraph {
 namespace {
 
-// His folder has the pool p as "shared", and "p" is another one of his own.
+// The tests run as such a user, whose folder has the pool p under the name "shared".
 class SharedPool : public PoolTest {
  protected:
   static void SetUpTestSuite() {
@@ -57,12 +57,23 @@ TEST_F(SharedPool, RunsEveryApplicationOnEveryMemorySide) {
   for (const auto& command : kMining) {
     for (const char* const compute : {"1", "3"}) RunJob(command, {"--compute", compute});
   }
-  WriteText(scratch_->File("own"), "# a tail\n7 9\n9 4\n4 7\n4 12\n");
-  for (const std::string& pattern : {scratch_->File("own"), std::string("1-2,2-3,3-1,3-4")}) {
-    RunJob({"match", "--pattern", pattern}, {"--compute", "2"});
-    RunJob({"match", "--pattern=" + pattern}, {});
-  }
   EXPECT_NE(Run({"pool", "status", "shared"}).find("  cache of kron"), std::string::npos);
+}
+
+// Its deputies cannot open the file of a pattern.
+TEST_F(SharedPool, MatchesPatternsInFiles) {
+  WriteText(scratch_->File("own"), "# a tail\n7 9\n9 4\n4 7\n4 12\n");
+  const auto count = [](const std::vector<std::string>& words) {
+    std::vector<std::string> all = {"match", "shared:kron", "--json", "--no-formulae"};
+    all.insert(all.end(), words.begin(), words.end());
+    return Parse(Run(all)).NumberAt("/result/count").value_or(-1);
+  };
+  const double expected = count({"--pattern", "tailed-triangle"});
+  EXPECT_GT(expected, 0);
+  for (const std::string& pattern : {scratch_->File("own"), std::string("1-2,2-3,3-1,3-4")}) {
+    EXPECT_EQ(count({"--pattern", pattern, "--compute", "2"}), expected);
+    EXPECT_EQ(count({"--pattern=" + pattern}), expected);
+  }
 }
 
 TEST_F(SharedPool, ResizesAndSurvives) {
@@ -85,23 +96,20 @@ TEST_F(SharedPool, IsShownAsOneForReading) {
 }
 
 TEST_F(SharedPool, RefusesInOneLineWhatItsReadersMayNot) {
-  const auto expect = [](const std::vector<std::string>& words, int code, const char* said) {
-    const CommandEnd end = RunSlimgraph(words);
-    EXPECT_EQ(end.code, code) << end.err;
-    EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
-    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
-    EXPECT_EQ(end.out, "");
-  };
   const std::string file = scratch_->File("kron.slim");
-  expect({"pool", "load", "shared", file, "--as", "x"}, 4, "whoever has started it loads graphs");
-  expect({"pool", "drop", "shared", "kron"}, 4, "whoever has started it drops graphs");
-  expect({"pool", "stop", "shared", "--now"}, 4, "'slimgraph pool forget shared' forgets it");
-  expect({"pool", "start", "shared"}, 4, "whoever has started it starts its nodes again");
-  expect({"pool", "share", "shared", scratch_->File("x")}, 4, "whoever has started it shares it");
-  expect({"pagerank", "shared:kron", "--transport", "shm"}, 2, "run over --transport tcp");
-  expect({"pool", "add", file}, 4, "is not a pool's descriptor");
-  expect({"pool", "add", scratch_->File("shared"), "--as", "a/b"}, 2, "is no name for a pool");
-  expect({"pool", "forget", "p"}, 3, "there is no pool 'p'");
+  ExpectRefusal({"pool", "load", "shared", file, "--as", "x"}, 4,
+                "whoever has started it loads graphs");
+  ExpectRefusal({"pool", "drop", "shared", "kron"}, 4, "whoever has started it drops graphs");
+  ExpectRefusal({"pool", "stop", "shared", "--now"}, 4,
+                "'slimgraph pool forget shared' forgets it");
+  ExpectRefusal({"pool", "start", "shared"}, 4, "whoever has started it starts its nodes again");
+  ExpectRefusal({"pool", "share", "shared", scratch_->File("x")}, 4,
+                "whoever has started it shares it");
+  ExpectRefusal({"pagerank", "shared:kron", "--transport", "shm"}, 2, "run over --transport tcp");
+  ExpectRefusal({"pool", "add", file}, 4, "is not a pool's descriptor");
+  ExpectRefusal({"pool", "add", scratch_->File("shared"), "--as", "a/b"}, 2,
+                "is no name for a pool");
+  ExpectRefusal({"pool", "forget", "p"}, 3, "there is no pool 'p'");
   EXPECT_NE(Run({"pool", "status", "shared"}).find("graph kron"), std::string::npos);
 }
 

@@ -124,7 +124,7 @@ TEST_F(SharedPools, KeepTheirKeyFromReaders) {
   struct stat info;
   ASSERT_EQ(::stat(DescriptorPath(File("readers"), "r").c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777, 0600);
-  // A reader who says that he is none is one. A key made from that of readers is none.
+  // A descriptor that leaves out that it only reads does not help, and neither does another key.
   PoolDescriptor liar = readers;
   liar.read_only = false;
   EXPECT_THAT(Ask(liar, {"drop", "g"}).error().message, HasSubstr("is shared for reading"));

@@ -96,7 +96,7 @@ inline void PostRead(Port& port, Access& access) {
   port.Read(access, At(kReadWord), At(kWords) - kWordBytes, access.reread + kReadWord);
 }
 
-// Before the version is replaced, so that readers find it there or here.
+// Keeps the version that is about to be replaced, and links it from the tuple.
 template <typename Port, typename Access>
 inline void PostKeep(Port& port, Access& access) {
   const ReplacedVersion version = ReplacedBy(access);
