@@ -214,7 +214,7 @@ class Transaction {
   bool LogToLedger();
   void AwaitEndIfLedgerFails();
   std::vector<NodeId> Backups(std::span<Access* const> writes) const;
-  bool Remote(const Access& access) const { return access.home != self_; }
+  bool Remote(const Access& access) const { return access.home != near_; }
   // With read timestamps: whether the version that is replaced is not copied at its home, but sent.
   bool SendsReplaced(const Access& access) const {
     return one_sided(Stage::kCommit) && (!by_processor_ || Remote(access));
@@ -245,6 +245,8 @@ class Transaction {
   Task& task_;
   Engine::Thread& thread_;
   const NodeId self_;
+  // The node whose tuples are accessed at once: this one or, without that optimisation, none.
+  const NodeId near_;
   const bool by_processor_;  // atomics of the processor work on the own node
   const bool orders_;        // Protocol::commits_at_timestamp()
   bool shares_ = true;

@@ -254,7 +254,8 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
   options.Number("--seed", "S", "seed of all random choices", txn.work.seed);
   options
       .Text("--without", "LIST",
-            "optimisations to switch off: outstanding,doorbells,passive,speculation,cache",
+            "optimisations to switch off: "
+            "outstanding,doorbells,passive,speculation,cache,own-home",
             txn.without)
       .Default("none");
   options.Bytes("--location-cache", "memory of each thread to cache locations of tuples",

@@ -103,7 +103,7 @@ def draw(random):
             words += draw_death(random, protocol, nodes, replicas)
     if random.random() < 0.2:
         words += ["--without", random.choice(["outstanding", "doorbells", "passive", "speculation",
-                                              "cache", "passive,speculation"])]
+                                              "cache", "own-home", "passive,speculation"])]
     if random.random() < 0.1:
         words += ["--delay-us", random.choice([5, 20])]
     spec = {"family": "transactions", "kind": kind, "protocol": protocol, "words": words,

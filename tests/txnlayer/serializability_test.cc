@@ -78,6 +78,7 @@ TEST_P(Histories, AreSerializableWithoutOptimisationsAndWithMoreThreads) {
   ExpectGoodHistory({.protocol = GetParam(), .stages = code, .compute = 2, .without = "passive"});
   ExpectGoodHistory(
       {.protocol = GetParam(), .stages = code, .without = "outstanding,doorbells,passive,cache"});
+  ExpectGoodHistory({.protocol = GetParam(), .stages = code, .nodes = 2, .without = "own-home"});
 }
 
 // Adjacency lists as the lists: an append adds an edge, a read asks for neighbours.

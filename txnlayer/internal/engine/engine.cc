@@ -32,10 +32,12 @@ Status SwitchOff(std::string_view words, EngineOptions& options) {
       options.speculation = false;
     } else if (word == "cache") {
       options.cache_bytes = 0;
+    } else if (word == "own-home") {
+      options.own_home = false;
     } else {
       return UsageError(
           "there is no optimisation '{}'; there are outstanding, doorbells, passive, speculation, "
-          "cache (and --coroutines 1)",
+          "cache, own-home (and --coroutines 1)",
           word);
     }
   }

@@ -131,7 +131,7 @@ bool Transaction::RunTogether(Stage stage, std::span<Access* const> accesses) {
 // Posts one step of each access in todo_ that has not begun it yet.
 void Transaction::PostRound(Stage stage, bool wait) {
   task_.worker().endpoint().SetStage(TrafficStage(stage));
-  Port port(task_, frame_->pending, self_, engine_.options_.doorbells || !wait);
+  Port port(task_, frame_->pending, near_, engine_.options_.doorbells || !wait);
   if (begun_.empty()) frame_->requests_used = frame_->requests_sent = 0;
   const Protocol& protocol = engine_.protocol();
   const bool here_does_it = one_sided(stage);
@@ -298,7 +298,7 @@ bool Transaction::LocateAfar() {
   const std::size_t first = begun_.empty() ? 0 : frame_->requests_used;
   frame_->requests_used = frame_->requests_sent = first;
   while (!lookups_.empty()) {
-    Port port(task_, frame_->pending, self_, engine_.options_.doorbells);
+    Port port(task_, frame_->pending, near_, engine_.options_.doorbells);
     for (Lookup& lookup : lookups_) {
       const Access& access = *lookup.access;
       // Read the count before the bucket, by its own operation: one operation reads words in any

@@ -152,7 +152,7 @@ bool Transaction::ChooseCommitTime() {
 
 // Reads the versions that are to be sent.
 bool Transaction::CommitAtTimestamp() {
-  Port port(task_, frame_->pending, self_, engine_.options_.doorbells);
+  Port port(task_, frame_->pending, near_, engine_.options_.doorbells);
   for (Access* const access : accesses()) {
     access->commit_timestamp = timestamp_;
     if (!access->write || !SendsReplaced(*access)) continue;

@@ -28,6 +28,7 @@ constexpr std::uint32_t kMostSweeps = 3;
 constexpr std::ptrdiff_t kPlaceholdersThatFit = 64;
 constexpr std::uint64_t kRestPollNs = 200'000;
 constexpr std::uint64_t kLongNs = 3'600'000'000'000;
+constexpr NodeId kNoHome = ~NodeId{0};
 
 }  // namespace
 
@@ -36,6 +37,7 @@ Transaction::Transaction(Engine& engine, Task& task, std::uint32_t thread)
       task_(task),
       thread_(*engine.threads_[thread]),
       self_(engine.self()),
+      near_(engine.options().own_home ? self_ : kNoHome),
       by_processor_(engine.cluster().fabric().atomics_by_processor()),
       orders_(engine.protocol().commits_at_timestamp()),
       owner_(OwnerOf(engine.self(), thread, task.index())),

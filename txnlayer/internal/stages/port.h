@@ -16,13 +16,13 @@ class Port {
  public:
   // For use at the home of all tuples.
   Port() = default;
-  // For a transaction on node `self`. Without `doorbells`, each operation is sent and awaited by
-  // itself.
-  Port(Task& task, Pending& pending, NodeId self, bool doorbells)
+  // For a transaction that accesses the tuples of node `near` at once. Without `doorbells`, each
+  // operation is sent and awaited by itself.
+  Port(Task& task, Pending& pending, NodeId near, bool doorbells)
       : task_(&task),
         endpoint_(&task.worker().endpoint()),
         pending_(&pending),
-        self_(self),
+        near_(near),
         by_processor_(task.worker().fabric().atomics_by_processor()),
         doorbells_(doorbells) {}
 
@@ -112,7 +112,7 @@ class Port {
   static void KeepHere(const Access& access, const OldVersions& all, std::uint64_t bytes,
                        const ReplacedVersion* version);
   bool Here(const Access& access) const {
-    return task_ == nullptr || (access.home == self_ && by_processor_);
+    return task_ == nullptr || (access.home == near_ && by_processor_);
   }
   std::uint64_t tag() const { return Worker::UncountedTag(*pending_); }
   // Not inlined: the paths for the own node would save more registers.
@@ -126,7 +126,7 @@ class Port {
   Task* task_ = nullptr;
   Endpoint* endpoint_ = nullptr;
   Pending* pending_ = nullptr;
-  NodeId self_ = 0;
+  NodeId near_ = 0;
   bool by_processor_ = true;
   bool doorbells_ = true;
   NodeSet posted_;
