@@ -85,7 +85,7 @@ struct EngineOptions {
   bool passive = true;      // passive ACK: nobody waits for the end of a commit or a release
   // A transaction continues after it has requested tuples, until it needs them.
   bool speculation = true;
-  bool own_home = true;  // tuples of the own node are accessed at once, as memory
+  bool own_home = true;                 // tuples of the own node are accessed at once, as memory
   std::uint64_t cache_bytes = 4 << 20;  // of each thread's location cache; 0: none
 };
 

@@ -61,8 +61,8 @@ TxnSetting DrawSetting(World& world, Deaths deaths, bool folds) {
       folds ? OneOf(world, {"graph-append", "index-append"})
             : OneOf(world, {"list-append", "graph-append", "index-append", "smallbank", kPairs});
   DrawConcurrency(world, drawn.workload, drawn.engine);
-  drawn.engine.without = OneOf(
-      world, {"", "", "", "passive", "cache", "doorbells", "outstanding", "own-home"});
+  drawn.engine.without =
+      OneOf(world, {"", "", "", "passive", "cache", "doorbells", "outstanding", "own-home"});
   drawn.transactions = world.DrawAmount(5, 30);
   txn::EngineOptions& options = drawn.engine.options;
   options.coroutines = static_cast<std::uint32_t>(1 + world.Draw(6));
