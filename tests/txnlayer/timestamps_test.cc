@@ -262,6 +262,42 @@ TEST_P(ReadTimes, AreNotOvertakenByOlderWriters) {
   });
 }
 
+// The record's kept version was overwritten by one of another table, with the same key, time and
+// count of writes.
+TEST(KeptVersions, AreNotTakenForThoseOfAnotherTable) {
+  OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
+    constexpr Key kKey = 7;
+    const auto protocol = Unwrap(txn::MakeProtocol("occ", Timed()));
+    const auto engine = Unwrap(txn::Engine::Make(cluster, *protocol, {}));
+    txn::Table* const table = Unwrap(engine->tables().Add({"t", 8, 1000}));
+    txn::Table* const other = Unwrap(engine->tables().Add({"u", 8, 1000}));
+    EXPECT_TRUE(engine->Run([&](Transaction& writer) {
+      Transaction reader(*engine, writer.task(), 0);
+      const auto write = [&](std::uint64_t value) {
+        writer.Begin();
+        Access* const in_table = writer.Write(*table, kKey);
+        Access* const in_other = writer.Write(*other, kKey);
+        in_table->Put(value);
+        in_other->Put(value + 100);
+        EXPECT_TRUE(writer.Commit());
+        return std::pair{*in_table, *in_other};
+      };
+      write(1);
+      reader.Begin(false, NowNs(), true);
+      const auto [mine, others] = write(2);
+      const std::uint64_t bytes = txn::OldVersions::KeptBytes(table->image_bytes());
+      std::byte* const memory = table->old_versions()->memory();
+      const txn::KeptVersion kept{memory + mine.kept_at};
+      const txn::KeptVersion wrong{memory + others.kept_at};
+      ASSERT_EQ(kept.written(), wrong.written());
+      std::memcpy(kept.bytes, wrong.bytes, bytes);
+      kept.Seal(bytes, wrong.written(), wrong.older(), {other->id(), mine.kept_at});
+      EXPECT_EQ(reader.Read(*table, kKey), nullptr);
+      reader.Drain();
+    }));
+  });
+}
+
 // --- the room for replaced versions
 
 TEST(KeptRoom, IsNotGivenTwiceWhileItIsNeeded) {

@@ -181,7 +181,7 @@ void Transaction::KeepReplaced(Access& access) {
   access.kept_at = thread_.times->kept.Take(access.home, bytes, until);
   if (access.kept_at == kNotKept) return;
   if (!SendsReplaced(access)) return;
-  access.kept.Seal(bytes, replaced.written, replaced.older, access.kept_at);
+  access.kept.Seal(bytes, replaced.written, replaced.older, access.kept_as());
 }
 
 // Asks all threads for their oldest read-only transactions. What a node that is dead or cannot be

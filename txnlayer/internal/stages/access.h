@@ -98,6 +98,7 @@ struct Access {
     std::memcpy(&word, image - kWordBytes, sizeof word);
     return word;
   }
+  KeptAs kept_as() const { return {table->id(), kept_at}; }
   std::byte* memory() const { return table->memory(rank); }
   // The version's word.
   std::uint64_t word() const {

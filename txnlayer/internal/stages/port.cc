@@ -22,7 +22,7 @@ void Port::KeepHere(const Access& access, const OldVersions& all, std::uint64_t 
   LoadWords(kept.image(), tuple + table.key_at(), kWordBytes);
   LoadWords(kept.image() + kWordBytes, tuple + table.version_at(replaced.place),
             table.version_bytes());
-  kept.Seal(bytes, replaced.written, replaced.older, access.kept_at);
+  kept.Seal(bytes, replaced.written, replaced.older, access.kept_as());
   StoreWords(all.memory() + access.kept_at, own.data(), bytes);
 }
 

@@ -77,7 +77,7 @@ Step BeginChain(Access& access, VersionLink link, std::uint64_t count) {
 Step TakeKept(Access& access) {
   const KeptVersion& kept = access.kept;
   const std::uint64_t bytes = OldVersions::KeptBytes(access.table->image_bytes());
-  if (!kept.IsWhole(bytes, access.kept_at) || kept.key() != access.key) {
+  if (!kept.IsWhole(bytes, access.kept_as()) || kept.key() != access.key) {
     return Step::Abort(AbortReason::kNoVersion);
   }
   // Each write counts one more. Otherwise another version of the same record has come there late.

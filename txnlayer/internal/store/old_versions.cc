@@ -10,22 +10,24 @@ namespace {
 constexpr std::uint64_t kRoomBytes = 16 << 20;
 constexpr std::uint64_t kPinnedRoomBytes = 256 << 10;  // where all memory is taken at once
 
-std::uint64_t Checksum(const std::byte* bytes, std::uint64_t all_bytes, VersionLink place) {
-  return XXH3_64bits_withSeed(bytes + kWordBytes, all_bytes - kWordBytes, place);
+std::uint64_t Checksum(const std::byte* bytes, std::uint64_t all_bytes, KeptAs as) {
+  constexpr int kPlaceBits = 48;  // more than a region has
+  const std::uint64_t seed = std::uint64_t{as.table} << kPlaceBits ^ as.place;
+  return XXH3_64bits_withSeed(bytes + kWordBytes, all_bytes - kWordBytes, seed);
 }
 
 }  // namespace
 
 void KeptVersion::Seal(std::uint64_t all_bytes, Timestamp written, VersionLink older,
-                       VersionLink place) const {
+                       KeptAs as) const {
   std::memcpy(bytes + kWordBytes, &written, sizeof written);
   std::memcpy(bytes + 2 * kWordBytes, &older, sizeof older);
-  const std::uint64_t checksum = Checksum(bytes, all_bytes, place);
+  const std::uint64_t checksum = Checksum(bytes, all_bytes, as);
   std::memcpy(bytes, &checksum, sizeof checksum);
 }
 
-bool KeptVersion::IsWhole(std::uint64_t all_bytes, VersionLink place) const {
-  return word(0) == Checksum(bytes, all_bytes, place);
+bool KeptVersion::IsWhole(std::uint64_t all_bytes, KeptAs as) const {
+  return word(0) == Checksum(bytes, all_bytes, as);
 }
 
 std::uint64_t OldVersions::HeadBytes(NodeId nodes, std::uint32_t threads) {

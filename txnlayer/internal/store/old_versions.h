@@ -5,8 +5,8 @@
 // The room is used again when the version was replaced so long ago that no read-only transaction
 // can need it. For that, each thread publishes the time of its oldest one. The times
 // come from clocks that may differ, and threads may be stopped at any moment, so this is not
-// certain. Therefore each version carries a checksum of itself and its place: a reader notices when
-// its version has been overwritten.
+// certain. Therefore each version carries a checksum of itself, its table and its place: a reader
+// notices when its version has been overwritten.
 //
 // A kept version: the checksum, the time of its commit, the link to the version before it, the key,
 // and the version with its word.
@@ -31,6 +31,12 @@ constexpr VersionLink kNoOlder = 0;       // before that, there was no record
 constexpr VersionLink kNotKept = 1;       // there was no room for it
 constexpr std::uint64_t kKeptHeader = 3;  // words before the key
 
+// Which table a version is of, and where it is kept.
+struct KeptAs {
+  std::uint32_t table;
+  VersionLink place;
+};
+
 // The parts of a kept version.
 struct KeptVersion {
   std::byte* bytes = nullptr;
@@ -49,9 +55,9 @@ struct KeptVersion {
     std::memcpy(image() + kWordBytes, version, version_bytes);
   }
   std::byte* image() const { return bytes + kKeptHeader * kWordBytes; }
-  // Completes the header of an image that is to be kept at `place`.
-  void Seal(std::uint64_t all_bytes, Timestamp written, VersionLink older, VersionLink place) const;
-  bool IsWhole(std::uint64_t all_bytes, VersionLink place) const;
+  // Completes the header of an image that is to be kept.
+  void Seal(std::uint64_t all_bytes, Timestamp written, VersionLink older, KeptAs as) const;
+  bool IsWhole(std::uint64_t all_bytes, KeptAs as) const;
 };
 
 // A version of a tuple that is about to be replaced.
