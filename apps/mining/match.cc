@@ -43,15 +43,8 @@ class MatchPart : public MiningPart {
     formula_ = counts && formulae_ ? dkudu::FormulaFor(*pattern_, induced_) : std::nullopt;
     return formula_ ? formula_->part() : dkudu::ListPart::kAll;
   }
-  void SpellOut(std::vector<std::string>& arguments) const override {
-    constexpr std::string_view kOption = "--pattern";
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i] == kOption && i + 1 < arguments.size()) {
-        arguments[i + 1] = pattern_->Spelled();
-      } else if (arguments[i].starts_with("--pattern=")) {
-        arguments[i] = fmt::format("{}={}", kOption, pattern_->Spelled());
-      }
-    }
+  std::optional<SpelledOption> Spelled() const override {
+    return SpelledOption{"pattern", pattern_name_, pattern_->Spelled()};
   }
   Result<MiningStep> Step(JobRun& run) override {
     run.report.Set("/options/pattern", pattern_name_);

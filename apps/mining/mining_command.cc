@@ -169,6 +169,17 @@ Status RunMiningSteps(JobRun& run, const MiningCommandOptions& options, dkudu::L
   return {};
 }
 
+void SpellOut(const SpelledOption& option, std::vector<std::string>& arguments) {
+  const std::string name = "--" + option.name;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == name && i + 1 < arguments.size()) {
+      arguments[i + 1] = option.instead;
+    } else if (arguments[i].starts_with(name + "=")) {
+      arguments[i] = name + "=" + option.instead;
+    }
+  }
+}
+
 int RunMiningCommand(const char* name, MiningCommandOptions& options, MiningPart& part,
                      std::vector<std::string> arguments) {
   if (const Status graph = ResolveGraph(options.graph); !graph) return PrintError(graph.error());
@@ -176,7 +187,7 @@ int RunMiningCommand(const char* name, MiningCommandOptions& options, MiningPart
   if (!lists) return PrintError(lists.error());
   if (options.graph.standing) {
     options.job.standing = WithMiningView(*options.graph.standing, *lists);
-    part.SpellOut(arguments);
+    if (const auto option = part.Spelled()) SpellOut(*option, arguments);
   }
   options.job.stays_with = part.stays_with();
   options.job.may_move = part.may_move() && options.job.stays_with.empty();

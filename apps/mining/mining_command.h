@@ -38,14 +38,20 @@ struct MiningStep {
   MiningWork finish = {};   // on node 0, after the time was taken: writes or verifies the result
   std::uint64_t entry_bytes = 0;  // that all nodes keep for each entry of their lists
 };
+// An option that names a file, and a value that says the same to nodes that do not have the file.
+struct SpelledOption {
+  std::string name;  // without dashes
+  std::string file;
+  std::string instead;
+};
 class MiningPart : public Part {
  public:
   // Which lists it needs. Called before Step().
   virtual Result<dkudu::ListPart> Lists() = 0;
   // Called once per job, on every node. The step refers to this object.
   virtual Result<MiningStep> Step(JobRun& run) = 0;
-  // Replaces the name of a file by what it says, for nodes that do not have it.
-  virtual void SpellOut(std::vector<std::string>& /*arguments*/) const {}
+  // Called after Lists().
+  virtual std::optional<SpelledOption> Spelled() const { return std::nullopt; }
   // The file that it writes; "": none.
   virtual std::string output() const { return ""; }
   virtual bool takes_directed() const { return false; }

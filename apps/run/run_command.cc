@@ -1,6 +1,8 @@
 // `slimgraph run`: several commands on one graph, which each engine loads once.
+#include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "apps/commands.h"
 #include "apps/graph/graph_input.h"
@@ -8,6 +10,7 @@
 #include "apps/mining/mining_command.h"
 #include "apps/run/part_options.h"
 #include "apps/vertex/vertex_job.h"
+#include "slimgraph/base/check.h"
 
 namespace slimgraph {
 namespace {
@@ -148,6 +151,22 @@ Result<PoolGraph> ToAttach(RunState& state) {
   return WithMiningView(graph, lists);
 }
 
+// What nodes are told that do not have the files which parts name.
+std::vector<std::string> WithoutFiles(std::vector<std::string> arguments, const RunState& state) {
+  for (const NamedPart& named : state.parts) {
+    const auto* const part = dynamic_cast<const MiningPart*>(named.part.get());
+    const auto option = part == nullptr ? std::nullopt : part->Spelled();
+    if (!option) continue;
+    std::string words = named.words;
+    const std::string assignment = option->name + "=";
+    const std::size_t at = words.find(assignment + option->file);
+    SLIM_CHECK(at != words.npos, "'{}' has no {}{}", words, assignment, option->file);
+    words.replace(at + assignment.size(), option->file.size(), option->instead);
+    std::replace(arguments.begin(), arguments.end(), named.words, words);
+  }
+  return arguments;
+}
+
 Status RunMiningParts(JobRun& run, RunState& state, std::deque<PartRun>& runs) {
   std::vector<MiningStep> steps;
   std::vector<JobRun*> of_steps;
@@ -202,12 +221,14 @@ Command RunSeveralCommand() {
     if (const Status parts = AddParts(*state); !parts) return PrintError(parts.error());
     const Status graph = ResolveGraph(state->vertex.graph);
     if (!graph) return PrintError(graph.error());
+    std::vector<std::string> words = arguments;
     if (state->vertex.graph.standing) {
       auto standing = ToAttach(*state);
       if (!standing) return PrintError(standing.error());
       state->vertex.job.standing = *std::move(standing);
+      words = WithoutFiles(std::move(words), *state);
     }
-    return RunJob("run", state->vertex.job, arguments,
+    return RunJob("run", state->vertex.job, words,
                   [state](JobRun& job_run) { return RunParts(job_run, *state); });
   };
   return {"run", "several commands on one graph, which is loaded once", declare, run};
