@@ -55,6 +55,8 @@ Result<FileFormat> FileFormatOf(const std::string& path) {
   for (const auto& [suffix, format] : kSuffixes) {
     if (plain.ends_with(suffix)) return format;
   }
+  SLIM_ASSIGN(const bool is_there, Exists(path));
+  if (!is_there) return InputError("{}: there is no such file", path);
   return UsageError("{}: its name does not tell its format: say --from with {}", path, kAllNames);
 }
 

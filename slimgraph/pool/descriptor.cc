@@ -145,8 +145,9 @@ Result<PoolDescriptor> ReadOwnDescriptor(const std::string& name, std::string_vi
 
 Result<PoolDescriptor> ReadDescriptorFile(const std::string& path, const std::string& name) {
   const auto no_descriptor = [&] {
-    return EnvironmentError(
-        "{}: is not a pool's descriptor: 'slimgraph pool start' and 'pool share' write them", path);
+    return InputError(
+        "{}: this is not a pool's descriptor: 'slimgraph pool start' and 'pool share' write them",
+        path);
   };
   SLIM_ASSIGN(const std::string text, ReadSmallFile(path));
   const auto json = ParseJson(text, path);

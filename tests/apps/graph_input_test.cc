@@ -201,6 +201,7 @@ TEST_F(GraphInputs, AMistakeIsOneLine) {
   says({"cc", slim, "--undirected"}, 2, "--undirected is for graphs in other formats");
   says({"cc", scratch_.File("none.txt"), "--undirected"}, 3, "none.txt: there is no such file");
   says({"cc", Written("g.unknown", "1 2\n")}, 2, "its name does not tell its format: say --from");
+  says({"cc", scratch_.File("none")}, 3, "none: there is no such file");
   says({"cc", scratch_.path()}, 3, "this is a folder, not a graph");
   says({"cc", Written("bad.txt", "1 2\n1 x\n"), "--undirected"}, 3, "bad.txt:2: expected");
   says({"bfs", text, "--directed", "--undirected", "--source", "1"}, 2, "exclude each other");

@@ -110,7 +110,7 @@ TEST_F(SharedPool, RefusesInOneLineWhatItsReadersMayNot) {
   ExpectRefusal({"pool", "share", "shared", scratch_->File("x")}, 4,
                 "whoever has started it shares it");
   ExpectRefusal({"pagerank", "shared:kron", "--transport", "shm"}, 2, "run over --transport tcp");
-  ExpectRefusal({"pool", "add", file}, 4, "is not a pool's descriptor");
+  ExpectRefusal({"pool", "add", file}, 3, "is not a pool's descriptor");
   ExpectRefusal({"pool", "add", scratch_->File("shared"), "--as", "a/b"}, 2,
                 "is no name for a pool");
   ExpectRefusal({"pool", "forget", "p"}, 3, "there is no pool 'p'");
