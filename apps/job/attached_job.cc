@@ -7,6 +7,7 @@
 
 #include "apps/job/begin_again.h"
 #include "apps/job/job_node.h"
+#include "apps/job/node_zero.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/launch/place.h"
 #include "slimgraph/launch/started_by.h"
@@ -60,6 +61,7 @@ AttachRequest RequestFor(const JobOptions& options, const std::vector<std::strin
           .views_are_graphs = options.standing->views_are_graphs,
           .compute = compute,
           .resizable = options.may_move,
+          .process = options.survive ? ::getppid() : 0,
           .transport = options.transport,
           .words = arguments};
 }
@@ -119,6 +121,13 @@ class ComputeNodes {
       wanted_ = options.compute.value_or(1);
     }
   }
+  // Those that go on from that step, in place of those of a node 0 that has died.
+  void GoOn(NodeId compute, std::uint64_t step) {
+    wanted_ = compute;
+    while (next_entry_ < options_.schedule.size() && options_.schedule[next_entry_].step <= step) {
+      ++next_entry_;
+    }
+  }
 
   // Begins a phase: with the compute nodes that At() has had started, or else starts as many as are
   // wanted. Those of the phase before stay until the next call, since they may still be ending.
@@ -129,6 +138,7 @@ class ComputeNodes {
     return {};
   }
   Attachment& attachment() { return *now_; }
+  NodeId wanted() const { return wanted_; }
   NodeId compute() const { return compute_; }
 
   // As Handover::ComputeAt. If the nodes that follow cannot be started, says why, and the job keeps
@@ -190,9 +200,6 @@ std::function<std::string(NodeId, const std::string&)> BeforeEnd(
   };
 }
 
-// How often a job goes on after deaths without a step in between.
-constexpr int kMostDeathsInAStep = 3;
-
 // All nodes must know it.
 Status ChooseTransport(JobOptions& options, std::vector<std::string>& arguments) {
   SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(options.standing->pool));
@@ -202,9 +209,23 @@ Status ChooseTransport(JobOptions& options, std::vector<std::string>& arguments)
   return {};
 }
 
-// Node 0, in all phases of the job.
+// What goes on in place of a node 0 that has died.
+Status GoOn(HandoverKeeper& keeper, const NodeZerosBefore& before, ComputeNodes& nodes,
+            Phases& phases) {
+  phases.keeper = &keeper;
+  SLIM_TRY(phases.handover.UseKeeper(keeper));
+  if (before.deaths == 0) return {};
+  const auto last = keeper.Last();
+  if (last) nodes.GoOn(last->compute, last->step);
+  phases.began_ns = before.began_ns;
+  phases.AddLost(nodes.wanted());
+  return {};
+}
+
+// Node 0, in all phases of the job. `keeper`: null unless the job survives deaths.
 int RunFirstNode(const std::string& command, JobOptions options, std::vector<std::string> arguments,
-                 const Application& application) {
+                 const Application& application, HandoverKeeper* keeper,
+                 const NodeZerosBefore& before) {
   if (const Status chosen = ChooseTransport(options, arguments); !chosen) {
     return PrintError(chosen.error());
   }
@@ -216,8 +237,12 @@ int RunFirstNode(const std::string& command, JobOptions options, std::vector<std
   Phases phases{.handover =
                     Handover([&](std::uint64_t step) { return nodes.At(step); }, options.survive)};
   Handover& handover = phases.handover;
-  int deaths = 0;
-  std::uint64_t step_of_death = 0;
+  if (keeper != nullptr) {
+    if (const Status went = GoOn(*keeper, before, nodes, phases); !went) {
+      return PrintError(went.error());
+    }
+  }
+  DeathsInStep deaths;
   while (true) {
     if (const Status started = nodes.Start(); !started) return PrintError(started.error());
     options.compute = nodes.compute();
@@ -234,11 +259,8 @@ int RunFirstNode(const std::string& command, JobOptions options, std::vector<std
       return PrintError(EnvironmentError("{}", why).value());
     }
     const std::uint64_t step = handover.waiting_step();
-    deaths = step == step_of_death ? deaths + 1 : 1;
-    step_of_death = step;
-    if (deaths > kMostDeathsInAStep) {
-      return PrintError(
-          EnvironmentError("{} ({} times in step {})", end.loss, deaths, step).value());
+    if (const Status added = deaths.Add(step, end.loss); !added) {
+      return PrintError(added.error());
     }
     phases.AddLost(nodes.compute());
     std::fputs(fmt::format("slimgraph: {}; the job goes on from step {}\n", end.loss, step).c_str(),
@@ -255,7 +277,12 @@ int RunAttachedJob(const std::string& command, const JobOptions& options,
   }
   const auto place = TakePlace();
   if (!place) return PrintError(place.error());
-  if (!*place) return RunFirstNode(command, options, arguments, application);
+  if (!*place && options.survive) {
+    return RunInChild([&](HandoverKeeper& keeper, const NodeZerosBefore& before) {
+      return RunFirstNode(command, options, arguments, application, &keeper, before);
+    });
+  }
+  if (!*place) return RunFirstNode(command, options, arguments, application, nullptr, {});
   auto part = TakeStandingPart();
   if (!part) return PrintError(part.error());
   JobOptions of_node = options;

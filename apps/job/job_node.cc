@@ -45,6 +45,7 @@ Result<int> RunNode(Job& job, const JobOptions& options, Report& report, const O
   SLIM_TRY(FinishReport(run, options.trace));
   SLIM_TRY(cluster->Stop());
   if (job.self() != 0) return run.exit_code;
+  if (phases != nullptr && phases->keeper != nullptr) phases->keeper->NoteResult();
   if (run.text_to_stderr) {
     std::fputs(run.text.c_str(), stderr);
   } else {

@@ -37,6 +37,7 @@ struct Phase {
 // What a process that computes keeps from one phase to the next. Only node 0 is in several phases.
 struct Phases {
   Handover handover;
+  HandoverKeeper* keeper = nullptr;  // null unless node 0 may die
   std::vector<Phase> all = {};
   std::vector<Traffic> traffic = {};  // of the phases that have ended, and of all their nodes
   std::uint64_t ended_ns = 0;         // when the last of these has

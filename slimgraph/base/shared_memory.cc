@@ -52,8 +52,18 @@ int OpenNamed(const std::string& name) { return ::open(name.c_str(), O_RDWR | O_
 #endif
 
 Result<std::unique_ptr<SharedMemory>> SharedMemory::Create(std::uint64_t bytes) {
+  SLIM_ASSIGN(UniqueFd fd, NewDescriptor());
+  return OfDescriptor(std::move(fd), bytes);
+}
+
+Result<UniqueFd> SharedMemory::NewDescriptor() {
   UniqueFd fd(::memfd_create("slimgraph", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
+  if (!fd) return EnvironmentError("cannot make shared memory: {}", std::strerror(errno));
+  return fd;
+}
+
+Result<std::unique_ptr<SharedMemory>> SharedMemory::OfDescriptor(UniqueFd fd, std::uint64_t bytes) {
+  if (::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
     return EnvironmentError("cannot make {} bytes of shared memory: {}", bytes,
                             std::strerror(errno));
   }

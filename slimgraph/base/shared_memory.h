@@ -17,6 +17,10 @@ class SharedMemory {
  public:
   // Zeroed; in huge pages if the system allows.
   static Result<std::unique_ptr<SharedMemory>> Create(std::uint64_t bytes);
+  // The descriptor of a memory without bytes, and a memory behind such a descriptor. What was in
+  // the first `bytes` bytes before stays there.
+  static Result<UniqueFd> NewDescriptor();
+  static Result<std::unique_ptr<SharedMemory>> OfDescriptor(UniqueFd fd, std::uint64_t bytes);
   // Maps the memory that another process describes by handle(). Sealed memory is only readable.
   static Result<std::unique_ptr<SharedMemory>> Open(std::string_view handle);
   // Maps the memory behind a descriptor that this process has got, only for reading.

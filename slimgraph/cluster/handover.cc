@@ -9,7 +9,21 @@
 
 namespace slimgraph {
 
+Status Handover::UseKeeper(HandoverKeeper& keeper) {
+  keeper_ = &keeper;
+  const auto kept = keeper.Last();
+  if (!kept) return {};
+  follows_a_dead_one_ = true;
+  Named& waits = memories_[kept->memory];
+  SLIM_ASSIGN(waits.memory, keeper.Open(kept->memory, kept->bytes));
+  waits.Rename();
+  waiting_ = kept->memory;
+  waiting_step_ = kept->step;
+  return {};
+}
+
 bool Handover::Asks(NodeId compute) {
+  compute_ = compute;
   wanted_ = compute_at_ ? compute_at_(step) : compute;
   if (wanted_ == compute) wanted_ = 0;
   return wanted_ != 0;
@@ -20,14 +34,20 @@ Result<Handover::Name> Handover::Decide(NodeId compute, std::uint64_t bytes) {
   return Prepare(bytes);
 }
 
+void Handover::Named::Rename() {
+  const std::string handle = memory->handle();
+  SLIM_CHECK(handle.size() < sizeof(Name) - sizeof(std::uint64_t), "{}", handle);
+  name = {};
+  std::memcpy(name.data(), handle.data(), handle.size());
+}
+
 Result<Handover::Name> Handover::Prepare(std::uint64_t bytes) {
   Named& written = memories_[waiting_ == 0 ? 1 : 0];
   if (!written.memory || written.memory->bytes() != bytes) {
-    written.name = {};
-    SLIM_ASSIGN(written.memory, SharedMemory::Create(bytes));
-    const std::string handle = written.memory->handle();
-    SLIM_CHECK(handle.size() < sizeof(Name) - sizeof(std::uint64_t), "{}", handle);
-    std::memcpy(written.name.data(), handle.data(), handle.size());
+    written = {};
+    SLIM_ASSIGN(written.memory, keeper_ == nullptr ? SharedMemory::Create(bytes)
+                                                   : keeper_->Open(waiting_ == 0 ? 1 : 0, bytes));
+    written.Rename();
   }
   Name name = written.name;
   name.back() = wanted_ == 0 ? 0 : 1;
@@ -38,6 +58,11 @@ void Handover::Complete() {
   waiting_ = waiting_ == 0 ? 1 : 0;
   waiting_step_ = step;
   next_compute_ = wanted_;
+  if (keeper_ == nullptr) return;
+  keeper_->Note({.memory = *waiting_,
+                 .bytes = bytes(),
+                 .step = waiting_step_,
+                 .compute = wanted_ == 0 ? compute_ : wanted_});
 }
 
 Handover::Name Handover::Waiting() const { return waiting_ ? memories_[*waiting_].name : Name{}; }
@@ -74,6 +99,8 @@ void Handover::NoteStep() {
   noted_ns_ = NowNs();
 }
 
-void Handover::NoteEnd() { step_seconds_.push_back(SecondsSince(noted_ns_)); }
+void Handover::NoteEnd() {
+  if (!follows_a_dead_one_) step_seconds_.push_back(SecondsSince(noted_ns_));
+}
 
 }  // namespace slimgraph

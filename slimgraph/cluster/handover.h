@@ -15,6 +15,7 @@
 #include "slimgraph/base/result.h"
 #include "slimgraph/base/shared_memory.h"
 #include "slimgraph/base/types.h"
+#include "slimgraph/cluster/handover_keeper.h"
 
 namespace slimgraph {
 
@@ -27,6 +28,9 @@ class Handover {
   // `survives`: the state is kept at each step.
   explicit Handover(ComputeAt compute_at, bool survives = false)
       : compute_at_(std::move(compute_at)), survives_(survives) {}
+  // Another process, which outlives this one, keeps the memories: `keeper`, which must outlive this
+  // object. What a process before this one has kept there waits. An error if it cannot be mapped.
+  Status UseKeeper(HandoverKeeper& keeper);
 
   // The name of a memory, as numbers that nodes can reduce; zeros: there is none. The last number
   // is 1 if the program is left.
@@ -61,7 +65,8 @@ class Handover {
   // Called where the program can be left, and at its end.
   void NoteStep();
   void NoteEnd();
-  // How long each step has taken, with the change of compute nodes before it.
+  // How long each step has taken, with the change of compute nodes before it. Nothing if a process
+  // before this one has taken some.
   const std::vector<double>& step_seconds() const { return step_seconds_; }
 
   // Counted by the program: how often it could have been left so far.
@@ -71,10 +76,14 @@ class Handover {
   struct Named {
     Name name{};
     std::unique_ptr<SharedMemory> memory;
+    void Rename();
   };
 
   ComputeAt compute_at_;
   bool survives_ = false;
+  HandoverKeeper* keeper_ = nullptr;
+  bool follows_a_dead_one_ = false;
+  NodeId compute_ = 0;                  // when it was last asked for a change
   std::array<Named, 2> memories_;       // one is written while the other one waits
   std::optional<std::size_t> waiting_;  // on node 0: which one is complete
   std::uint64_t waiting_step_ = 0;

@@ -113,7 +113,8 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
         found[0],
         place.ToText(),
         FolderHere(),
-        fmt::format("{}{}", ::getpid(), pool.has_hosts() ? "@" + HostName() : ""),
+        fmt::format("{}{}", request.process == 0 ? ::getpid() : request.process,
+                    pool.has_hosts() ? "@" + HostName() : ""),
         fmt::format("{}", i),
         fmt::format("{}", request.compute),
         std::string(request.is_cache    ? internal::kCache

@@ -28,6 +28,8 @@ struct AttachRequest {
   bool views_are_graphs = false;  // then PoolFacts has the view's facts, not those of the graph
   NodeId compute = 1;
   bool resizable = false;  // the job asks for TakeResize()
+  // By which `job list` names the job; 0: this process.
+  pid_t process = 0;
   // Of the job; "": tcp if the pool has hosts or is shared with this user, else shm.
   std::string transport = {};
   bool is_cache = false;  // the job is the agent of a host's cache

@@ -32,7 +32,7 @@ struct KeptGraphStatus {
 struct AttachedJobStatus {
   std::string graph = {};
   std::string command = {};
-  std::string client = {};  // the process of the job's node 0: "NUMBER", or "NUMBER@HOST"
+  std::string client = {};  // the job's process on node 0: "NUMBER", or "NUMBER@HOST"
   NodeId compute = 1;       // its compute nodes
   bool resizable = false;   // their number can change
   std::string kept = {};    // why it has not, since the job was last asked; "": no such reason

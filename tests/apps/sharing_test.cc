@@ -73,9 +73,9 @@ TEST_F(SharedPool, MatchesPatternsInFiles) {
   for (const std::string& pattern : {scratch_->File("own"), std::string("1-2,2-3,3-1,3-4")}) {
     EXPECT_EQ(count({"--pattern", pattern, "--compute", "2"}), expected);
     EXPECT_EQ(count({"--pattern=" + pattern}), expected);
-    const JsonValue several = Parse(Run({"run", "shared:kron", "triangles", "--json",
-                                      "match:pattern=" + pattern + ",no-formulae", "--compute",
-                                      "2"}));
+    const JsonValue several =
+        Parse(Run({"run", "shared:kron", "triangles", "--json",
+                   "match:pattern=" + pattern + ",no-formulae", "--compute", "2"}));
     EXPECT_EQ(several.NumberAt("/parts/1/result/count"), expected);
   }
 }

@@ -4,12 +4,15 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <thread>
 
+#include "apps/job/node_zero.h"
 #include "tests/apps/pool_support.h"
+#include "tests/support/unwrap.h"
 
 namespace slimgraph {
 namespace {
@@ -23,15 +26,29 @@ class Surviving : public PoolTest {
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
-  // Sends a signal to a compute node other than node 0, once there is one.
-  static void SendToComputeNode(const RunningCommand& job, int signal) {
+  static bool IsChild(const RunningCommand& job, pid_t process) {
+    std::ifstream stat(fmt::format("/proc/{}/stat", process));
+    std::string text;
+    std::getline(stat, text);
+    const std::size_t name_end = text.rfind(')');  // "NUMBER (NAME) STATE PARENT …"
+    return name_end != text.npos &&
+           text.substr(name_end + 4).starts_with(std::to_string(job.pid()) + " ");
+  }
+  // Sends a signal to a child of the command's process, or to a process below, once there is one.
+  static void SendTo(const RunningCommand& job, bool child, int signal) {
     for (int i = 0; i < 5000; ++i) {
       for (const pid_t process : job.Processes()) {
-        if (process != job.pid()) return static_cast<void>(::kill(process, signal));
+        if (process == job.pid() || IsChild(job, process) != child) continue;
+        return static_cast<void>(::kill(process, signal));
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    ADD_FAILURE() << "no compute node";
+    ADD_FAILURE() << "no such process";
+  }
+  // In a job that survives, node 0 is a child of the command's process, and the others are its.
+  static void SendToNodeZero(const RunningCommand& job, int signal) { SendTo(job, true, signal); }
+  static void SendToComputeNode(const RunningCommand& job, int signal) {
+    SendTo(job, false, signal);
   }
   // The process that a node of the pool has started for the only job; 0: there is none any more.
   static pid_t DeputyOf(NodeId node) {
@@ -133,6 +150,106 @@ TEST_F(Surviving, ANodeOfThePoolThatHasCopies) {
   Run({"pool", "start", "p"});
 }
 
+TEST_F(Surviving, DeathsOfNodeZero) {
+  for (const char* const compute : {"1", "3"}) {
+    RunningCommand job(Words({"--iterations", "6000", "--compute", compute}));
+    ASSERT_TRUE(job.AwaitError("the job takes"));
+    for (int deaths = 0; deaths < 3; ++deaths) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(250));  // the first steps
+      SendToNodeZero(job, SIGKILL);
+      SendToNodeZero(job, 0);  // there is another one
+    }
+    const CommandEnd end = job.Wait();
+    ExpectVerified(end, 1);
+    EXPECT_NE(end.err.find("slimgraph: node 0 has died by signal 9 (Killed); the job goes on"),
+              std::string::npos)
+        << end.err;
+    const JsonValue report = Parse(end.out);
+    EXPECT_EQ(report.NumberAt("/phases/compute/0"), std::stod(compute));
+    EXPECT_EQ(report.Find("/steps/seconds/0"), nullptr);
+  }
+}
+
+// The nodes that follow a dead node 0 are as many as computed when it died, and change as planned.
+TEST_F(Surviving, ANodeZeroThatIsStoppedAmongChanges) {
+  RunningCommand job(Words({"--iterations", "11000", "--compute-schedule", "3@0,1@300,2@10000"}));
+  ASSERT_TRUE(job.AwaitError("from step 300 on"));
+  SendToNodeZero(job, SIGSTOP);
+  ASSERT_TRUE(job.AwaitError("slimgraph: node 0 was stopped for 2 s; the job goes on from step "));
+  const CommandEnd end = job.Wait();
+  ExpectVerified(end, 1);
+  EXPECT_EQ(end.err.find("has not answered"), std::string::npos) << end.err;
+  // If the change had not been completed, it was made again.
+  const std::vector<double> compute = Numbers(Parse(end.out), "/phases/compute");
+  ASSERT_GE(compute.size(), 3U);
+  EXPECT_EQ(compute[compute.size() - 2], 1);
+  EXPECT_EQ(compute.back(), 2);
+}
+
+TEST_F(Surviving, OfCountsDeathsOfNodeZero) {
+  std::vector<std::string> words{"match", scratch_->File("kron.slim"), "--pattern", "5-cycle"};
+  const std::string right = Run(words);
+  words[1] = "p:kron";
+  words.insert(words.begin(), CommandPath());
+  words.insert(words.end(), {"--survive", "--compute", "2"});
+  RunningCommand job(words);
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  for (int deaths = 0; deaths < 2; ++deaths) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    SendToNodeZero(job, SIGKILL);
+    SendToNodeZero(job, 0);
+  }
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_NE(end.err.find("node 0 has died"), std::string::npos) << end.err;
+  EXPECT_EQ(end.out.substr(0, end.out.find('\n')), right.substr(0, right.find('\n')));
+}
+
+TEST_F(Surviving, NotSignalsThatAreMeantForTheJob) {
+  RunningCommand job(Words({"--iterations", "1000000000"}));
+  ASSERT_TRUE(job.AwaitError("the job takes"));
+  SendToNodeZero(job, SIGTERM);
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 128 + SIGTERM) << end.err;
+  EXPECT_EQ(end.err.find("goes on"), std::string::npos) << end.err;
+}
+
+TEST(SurvivingDeaths, AreTooManyWithoutAStep) {
+  DeathsInStep deaths;
+  for (const std::uint64_t step : {0, 0, 0, 5, 5, 5, 0, 7, 7, 7}) {
+    EXPECT_TRUE(deaths.Add(step, "x")) << step;
+  }
+  EXPECT_EQ(deaths.Add(7, "node 0 has died").error().message,
+            "node 0 has died (4 times in step 7)");
+}
+
+TEST(SurvivingState, IsWhatWasNotedLast) {
+  const auto keeper = Unwrap(HandoverKeeper::Make());
+  EXPECT_FALSE(keeper->Last());
+  const auto write = [&](std::size_t which, std::uint64_t bytes, char text) {
+    const auto memory = Unwrap(keeper->Open(which, bytes));
+    std::memset(memory->base(), text, bytes);
+  };
+  write(0, 10'000, 'a');
+  keeper->Note({.memory = 0, .bytes = 10'000, .step = 4, .compute = 3});
+  write(1, 20'000, 'b');  // dies before that one is complete
+  const auto mapped_by_others = Unwrap(keeper->Open(1, 20'000));
+  ASSERT_TRUE(keeper->Renew());
+  mapped_by_others->base()[0] = std::byte{'c'};
+  const auto last = keeper->Last();
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->memory, 0U);
+  EXPECT_EQ(last->step, 4U);
+  EXPECT_EQ(last->compute, 3U);
+  EXPECT_EQ(Unwrap(keeper->Open(0, last->bytes))->base()[9'999], std::byte{'a'});
+  EXPECT_EQ(Unwrap(keeper->Open(1, 5'000))->base()[0], std::byte{0});
+  keeper->Note({.memory = 1, .bytes = 5'000, .step = 5, .compute = 1});
+  EXPECT_EQ(keeper->Last()->step, 5U);
+  EXPECT_FALSE(keeper->has_result());
+  keeper->NoteResult();
+  EXPECT_TRUE(keeper->has_result());
+}
+
 // Without --survive.
 TEST_F(Surviving, BeginsAgainIfANodeOfThePoolDies) {
   const std::vector<std::vector<std::string>> kJobs = {
@@ -164,7 +281,7 @@ TEST_F(Surviving, OnlyWithItDeathsOfComputeNodes) {
   RunningCommand job(
       {CommandPath(), "pagerank", "p:kron", "--iterations", "1000000000", "--compute", "2"});
   ASSERT_TRUE(job.AwaitError("the job takes"));
-  SendToComputeNode(job, SIGKILL);
+  SendTo(job, /*child=*/true, SIGKILL);
   const CommandEnd end = job.Wait();
   EXPECT_EQ(end.code, 4) << end.err;
   EXPECT_EQ(end.err.find("again"), std::string::npos) << end.err;

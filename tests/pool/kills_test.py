@@ -168,7 +168,7 @@ def kill_while_resized(bench, draw):
 
 
 def kill_survivor(bench, draw):
-    """Kills processes of a job that survives them: compute nodes but node 0, and deputies."""
+    """Kills processes of a job that survives them: compute nodes, with node 0, and deputies."""
     counts = draw.random() < 0.4
     program = draw.choice(list(COUNTS if counts else PROGRAMS))
     # The mark tells the job's processes: in a processor's percent, or bytes.
