@@ -107,9 +107,11 @@ int RunInChild(const std::function<int(HandoverKeeper&, const NodeZerosBefore&)>
     const ChildEnd end = AwaitEnd(child);
     if (end.signal == 0) return end.code;
     if (!IsUnwanted(end)) EndBySignal(end.signal);
-    if ((*keeper)->has_result()) {
-      return PrintError(
-          EnvironmentError("{}, and its result may be incomplete", Describe(end)).value());
+    if ((*keeper)->has_result()) {  // no object about the failure: there may be half of another
+      std::fputs(
+          fmt::format("slimgraph: {}, and its result may be incomplete\n", Describe(end)).c_str(),
+          stderr);
+      return static_cast<int>(ErrorKind::kEnvironment);
     }
     const auto last = (*keeper)->Last();
     const std::uint64_t step = last ? last->step : 0;

@@ -1,5 +1,8 @@
 // Jobs on a pool whose processes die: with --survive they go on, and with copies they begin again.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include <atomic>
 #include <chrono>
@@ -212,6 +215,31 @@ TEST_F(Surviving, NotSignalsThatAreMeantForTheJob) {
   const CommandEnd end = job.Wait();
   EXPECT_EQ(end.code, 128 + SIGTERM) << end.err;
   EXPECT_EQ(end.err.find("goes on"), std::string::npos) << end.err;
+}
+
+// Node 0 dies while it writes its result into a pipe that nobody empties.
+TEST_F(Surviving, NotHalfAResult) {
+  constexpr int kPipeBytes = 4096;
+  const std::string path = scratch_->File("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const UniqueFd pipe(::open(path.c_str(), O_RDONLY | O_NONBLOCK));
+  ASSERT_EQ(::fcntl(pipe.get(), F_SETPIPE_SZ, kPipeBytes), kPipeBytes);
+  std::vector<std::string> words = Words({"--iterations", "1000"});
+  words.insert(words.begin(), {"/bin/sh", "-c", "exec \"$0\" \"$@\" >" + path});
+  RunningCommand job(words);
+  int bytes = 0;
+  for (int i = 0; i < 20'000 && bytes < kPipeBytes; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_EQ(::ioctl(pipe.get(), FIONREAD, &bytes), 0);
+  }
+  ASSERT_EQ(bytes, kPipeBytes);
+  SendToNodeZero(job, SIGKILL);
+  const CommandEnd end = job.Wait();
+  EXPECT_EQ(end.code, 4) << end.err;
+  EXPECT_NE(end.err.find("slimgraph: node 0 has died by signal 9 (Killed), and its result may be "
+                         "incomplete\n"),
+            std::string::npos)
+      << end.err;
 }
 
 TEST(SurvivingDeaths, AreTooManyWithoutAStep) {
