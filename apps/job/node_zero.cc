@@ -32,12 +32,12 @@ struct ChildEnd {
   bool was_stopped = false;
 };
 
-// Waits until the child goes on. Kills it if that takes too long, and returns true.
+// Waits until the child goes on or ends. Kills it if that takes too long, and returns true.
 bool KillUnlessContinued(pid_t child) {
   for (const std::uint64_t since_ns = NowNs(); NowNs() - since_ns < kMostStoppedNs;) {
-    int status = 0;
-    const pid_t changed = ::waitpid(child, &status, WNOHANG | WCONTINUED | WNOWAIT);
-    if (changed == child && !WIFSTOPPED(status)) return false;
+    siginfo_t changed{};
+    ::waitid(P_PID, static_cast<id_t>(child), &changed, WEXITED | WCONTINUED | WNOHANG | WNOWAIT);
+    if (changed.si_pid == child) return false;
     SleepFor(std::chrono::milliseconds(20));
   }
   ::kill(child, SIGKILL);

@@ -211,6 +211,10 @@ TEST_F(Surviving, OfCountsDeathsOfNodeZero) {
 TEST_F(Surviving, NotSignalsThatAreMeantForTheJob) {
   RunningCommand job(Words({"--iterations", "1000000000"}));
   ASSERT_TRUE(job.AwaitError("the job takes"));
+  SendToNodeZero(job, SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  SendToNodeZero(job, SIGCONT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));  // longer than it may be stopped
   SendToNodeZero(job, SIGTERM);
   const CommandEnd end = job.Wait();
   EXPECT_EQ(end.code, 128 + SIGTERM) << end.err;
