@@ -121,7 +121,7 @@ class ComputeNodes {
       wanted_ = options.compute.value_or(1);
     }
   }
-  // Those that go on from that step, in place of those of a node 0 that has died.
+  // So many compute nodes go on from that step. The schedule's changes up to it have been made.
   void GoOn(NodeId compute, std::uint64_t step) {
     wanted_ = compute;
     while (next_entry_ < options_.schedule.size() && options_.schedule[next_entry_].step <= step) {
@@ -209,9 +209,10 @@ Status ChooseTransport(JobOptions& options, std::vector<std::string>& arguments)
   return {};
 }
 
-// What goes on in place of a node 0 that has died.
-Status GoOn(HandoverKeeper& keeper, const NodeZerosBefore& before, ComputeNodes& nodes,
-            Phases& phases) {
+// Has the steps kept. If a node 0 before this one has died, resumes from the last step that it
+// kept.
+Status ResumeFrom(HandoverKeeper& keeper, const NodeZerosBefore& before, ComputeNodes& nodes,
+                  Phases& phases) {
   phases.keeper = &keeper;
   SLIM_TRY(phases.handover.UseKeeper(keeper));
   if (before.deaths == 0) return {};
@@ -238,8 +239,8 @@ int RunFirstNode(const std::string& command, JobOptions options, std::vector<std
                     Handover([&](std::uint64_t step) { return nodes.At(step); }, options.survive)};
   Handover& handover = phases.handover;
   if (keeper != nullptr) {
-    if (const Status went = GoOn(*keeper, before, nodes, phases); !went) {
-      return PrintError(went.error());
+    if (const Status resumed = ResumeFrom(*keeper, before, nodes, phases); !resumed) {
+      return PrintError(resumed.error());
     }
   }
   DeathsInStep deaths;
