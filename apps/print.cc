@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "apps/command.h"
 #include "apps/job/job_runner.h"
@@ -18,6 +19,19 @@ namespace {
 Mutex results_mutex;
 bool has_results = false;
 
+// Returns false if there were some before.
+bool NoteResults() {
+  const std::lock_guard lock(results_mutex);
+  return !std::exchange(has_results, true);
+}
+
+Status Write(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
+    return {};
+  }
+  return EnvironmentError("cannot write the result to standard output: {}", std::strerror(errno));
+}
+
 }  // namespace
 
 bool PreventResults() {
@@ -28,14 +42,8 @@ bool PreventResults() {
 }
 
 Status WriteResult(std::string_view text) {
-  {
-    const std::lock_guard lock(results_mutex);
-    has_results = true;
-  }
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) {
-    return {};
-  }
-  return EnvironmentError("cannot write the result to standard output: {}", std::strerror(errno));
+  NoteResults();
+  return Write(text);
 }
 
 int Print(std::string_view text, int code) {
@@ -44,6 +52,7 @@ int Print(std::string_view text, int code) {
 }
 
 void PrintFailureObject(int exit_code, std::string_view line) {
+  if (!NoteResults()) return;
   constexpr std::array<const char*, 5> kKinds = {"", "verification", "usage", "input",
                                                  "environment"};
   constexpr std::string_view kPrefix = "slimgraph: ";
@@ -55,7 +64,7 @@ void PrintFailureObject(int exit_code, std::string_view line) {
   report.Set("/error/kind", std::string(kind < kKinds.size() ? kKinds[kind] : "interrupted"));
   report.Set("/error/exit_code", std::int64_t{exit_code});
   report.Set("/error/message", std::string(line));
-  static_cast<void>(WriteResult(ToJson(report) + "\n"));
+  static_cast<void>(Write(ToJson(report) + "\n"));
 }
 
 ProgressHook ShowProgress(const char* what) {

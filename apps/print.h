@@ -22,7 +22,8 @@ int Print(std::string_view text, int code = 0);
 ProgressHook ShowProgress(const char* what);
 
 // Prints the object {…, "error": {"kind", "exit_code", "message"}} for a line about a failure, on
-// standard output. The hook of WriteLastLine() if --json is given.
+// standard output, unless a result or a part of one is there. The hook of WriteLastLine() if --json
+// is given.
 void PrintFailureObject(int exit_code, std::string_view line);
 
 }  // namespace slimgraph

@@ -72,9 +72,11 @@ struct NodeEnd {
   std::string loss = {};  // node 0 of a job that survives: the node that died or is silent
 };
 
-// On node 0 of a job that survives. If no node has died, says why the job has failed.
-NodeEnd AfterLoss(const Job& job, const Error& error) {
-  if (job.loss().empty() || !job.alive(0)) return {PrintError(error)};
+// On node 0 of a job that survives. If the job cannot go on, says why it has failed.
+NodeEnd AfterLoss(const Job& job, const Phases& phases, const Error& error) {
+  if (job.loss().empty() || !job.alive(0) || phases.keeper->has_begun_result()) {
+    return {PrintError(error)};
+  }
   if (const auto failure = job.failure()) return {PrintError(*failure)};
   return {static_cast<int>(ErrorKind::kEnvironment), job.loss()};
 }
@@ -90,7 +92,7 @@ NodeEnd RunNodeOf(JoinConfig config, const JobOptions& options, const std::strin
   // Node 0 says why the job has not formed.
   if (!job) return {is_first ? PrintError(job.error()) : job.error().exit_code()};
   const auto facts = (*job)->Exchange(pool_facts);
-  if (!facts && survives) return AfterLoss(**job, facts.error());
+  if (!facts && survives) return AfterLoss(**job, *phases, facts.error());
   while (!facts) ::pause();  // the control thread ends this process
   OfPool of_pool{.graph = nullptr, .part = std::move(part)};
   // The memories of a view that is no graph are not those of the graph.
@@ -101,12 +103,12 @@ NodeEnd RunNodeOf(JoinConfig config, const JobOptions& options, const std::strin
   }
   auto graph = StandingGraph::Open(facts->front(), std::move(memories));
   if (!graph) (*job)->Fail(graph.error());
-  if (!graph && survives) return AfterLoss(**job, graph.error());
+  if (!graph && survives) return AfterLoss(**job, *phases, graph.error());
   while (!graph) ::pause();
   of_pool.graph = *std::move(graph);
   if (!survives) return {RunInJob(**job, options, report, of_pool, phases, application)};
   const auto done = TryInJob(**job, options, report, of_pool, phases, application);
-  return done ? NodeEnd{*done} : AfterLoss(**job, done.error());
+  return done ? NodeEnd{*done} : AfterLoss(**job, *phases, done.error());
 }
 
 // Node 0: has the compute nodes started, and changes them by the schedule, or because

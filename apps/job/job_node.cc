@@ -14,6 +14,10 @@
 namespace slimgraph {
 namespace {
 
+HandoverKeeper* KeeperOf(const Phases* phases) {
+  return phases == nullptr ? nullptr : phases->keeper;
+}
+
 // Starts `cluster`, runs the application on this node and reports on node 0. Returns the exit code.
 Result<int> RunNode(Job& job, const JobOptions& options, Report& report, const OfPool& of_pool,
                     Phases* phases, const Application& application,
@@ -45,12 +49,14 @@ Result<int> RunNode(Job& job, const JobOptions& options, Report& report, const O
   SLIM_TRY(FinishReport(run, options.trace));
   SLIM_TRY(cluster->Stop());
   if (job.self() != 0) return run.exit_code;
-  if (phases != nullptr && phases->keeper != nullptr) phases->keeper->NoteResult();
+  HandoverKeeper* const keeper = KeeperOf(phases);
+  if (keeper != nullptr) keeper->NoteResultBegins();
   if (run.text_to_stderr) {
     std::fputs(run.text.c_str(), stderr);
   } else {
     SLIM_TRY(WriteResult(options.json ? ToJson(report) + "\n" : run.text));
   }
+  if (keeper != nullptr) keeper->NoteResult(run.exit_code);
   return run.exit_code;
 }
 
@@ -76,7 +82,10 @@ Result<int> TryInJob(Job& job, const JobOptions& options, Report& report, const 
   Result<int> done = RunNode(job, options, report, of_pool, phases, application, cluster);
   if (done) {
     const Status left = job.Leave(*done);
-    if (!left) done = tl::unexpected<Error>(left.error());
+    // Once the result is written, it does not matter who dies.
+    const HandoverKeeper* const keeper = KeeperOf(phases);
+    const bool is_written = keeper != nullptr && keeper->exit_code();
+    if (!left && !is_written) done = tl::unexpected<Error>(left.error());
   }
   if (done) return done;
   // An operation may fail before there is notice of the death that caused it.

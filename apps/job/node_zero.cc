@@ -107,7 +107,8 @@ int RunInChild(const std::function<int(HandoverKeeper&, const NodeZerosBefore&)>
     const ChildEnd end = AwaitEnd(child);
     if (end.signal == 0) return end.code;
     if (!IsUnwanted(end)) EndBySignal(end.signal);
-    if ((*keeper)->has_result()) {  // no object about the failure: there may be half of another
+    if (const auto code = (*keeper)->exit_code()) return *code;
+    if ((*keeper)->has_begun_result()) {  // no object about the failure: half of another is there
       std::fputs(
           fmt::format("slimgraph: {}, and its result may be incomplete\n", Describe(end)).c_str(),
           stderr);

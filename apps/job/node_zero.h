@@ -29,9 +29,9 @@ struct NodeZerosBefore {
 };
 
 // Calls `run` in a child process, and again in another one if that dies by a signal that nobody
-// sends on purpose, or is stopped for some seconds. Returns in a child what `run` has returned, and
-// in this process the exit code of the last child; ends this process by the signal that has ended
-// that one.
+// sends on purpose, or is stopped for some seconds, unless its result is written. Returns in a
+// child what `run` has returned, and in this process the exit code of the last child; ends this
+// process by the signal that has ended that one.
 int RunInChild(const std::function<int(HandoverKeeper&, const NodeZerosBefore&)>& run);
 
 }  // namespace slimgraph

@@ -40,7 +40,11 @@ void HandoverKeeper::Note(const State& state) {
   std::atomic_ref(notes().last).store(state.memory + 1, std::memory_order_release);
 }
 
-void HandoverKeeper::NoteResult() { std::atomic_ref(notes().has_result).store(1); }
+void HandoverKeeper::NoteResultBegins() { std::atomic_ref(notes().has_begun_result).store(1); }
+
+void HandoverKeeper::NoteResult(int exit_code) {
+  std::atomic_ref(notes().exit_code).store(static_cast<std::uint64_t>(exit_code) + 1);
+}
 
 std::optional<HandoverKeeper::State> HandoverKeeper::Last() const {
   const std::uint64_t last = std::atomic_ref(notes().last).load(std::memory_order_acquire);
@@ -48,6 +52,14 @@ std::optional<HandoverKeeper::State> HandoverKeeper::Last() const {
   return notes().states[last - 1];
 }
 
-bool HandoverKeeper::has_result() const { return std::atomic_ref(notes().has_result).load() == 1; }
+bool HandoverKeeper::has_begun_result() const {
+  return std::atomic_ref(notes().has_begun_result).load() == 1;
+}
+
+std::optional<int> HandoverKeeper::exit_code() const {
+  const std::uint64_t noted = std::atomic_ref(notes().exit_code).load();
+  if (noted == 0) return std::nullopt;
+  return static_cast<int>(noted - 1);
+}
 
 }  // namespace slimgraph

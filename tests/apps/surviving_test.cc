@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -218,29 +219,98 @@ TEST_F(Surviving, NotSignalsThatAreMeantForTheJob) {
   EXPECT_EQ(end.err.find("goes on"), std::string::npos) << end.err;
 }
 
-// Node 0 dies while it writes its result into a pipe that nobody empties.
-TEST_F(Surviving, NotHalfAResult) {
-  constexpr int kPipeBytes = 4096;
-  const std::string path = scratch_->File("pipe");
-  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  const UniqueFd pipe(::open(path.c_str(), O_RDONLY | O_NONBLOCK));
-  ASSERT_EQ(::fcntl(pipe.get(), F_SETPIPE_SZ, kPipeBytes), kPipeBytes);
-  std::vector<std::string> words = Words({"--iterations", "1000"});
-  words.insert(words.begin(), {"/bin/sh", "-c", "exec \"$0\" \"$@\" >" + path});
-  RunningCommand job(words);
-  int bytes = 0;
-  for (int i = 0; i < 20'000 && bytes < kPipeBytes; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    ASSERT_EQ(::ioctl(pipe.get(), FIONREAD, &bytes), 0);
+// The job is in the middle of its result, which is more than its pipe takes.
+class SurvivingResult : public Surviving {
+ protected:
+  static constexpr int kPipeBytes = 4096;
+  // `shell`: what a shell does before it becomes the command.
+  void StartJob(const std::string& shell, std::vector<std::string> words) {
+    const std::string path = scratch_->File("pipe");
+    std::filesystem::remove(path);
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    pipe_ = UniqueFd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    ASSERT_EQ(::fcntl(pipe_.get(), F_SETPIPE_SZ, kPipeBytes), kPipeBytes);
+    words.insert(words.begin(), {"/bin/sh", "-c", shell + "exec \"$0\" \"$@\" >" + path});
+    job_.emplace(words);
+    int bytes = 0;
+    for (int i = 0; i < 20'000 && bytes < kPipeBytes; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      ASSERT_EQ(::ioctl(pipe_.get(), FIONREAD, &bytes), 0);
+    }
+    ASSERT_EQ(bytes, kPipeBytes);
   }
-  ASSERT_EQ(bytes, kPipeBytes);
-  SendToNodeZero(job, SIGKILL);
-  const CommandEnd end = job.Wait();
-  EXPECT_EQ(end.code, 4) << end.err;
-  EXPECT_NE(end.err.find("slimgraph: node 0 has died by signal 9 (Killed), and its result may be "
-                         "incomplete\n"),
-            std::string::npos)
-      << end.err;
+  static std::vector<std::string> ThreeNodes() {
+    return Words({"--iterations", "1000", "--compute", "3"});
+  }
+  // Reads until the result is complete, or nobody can write any more.
+  std::string ReadResult() {
+    std::string result;
+    for (int i = 0; i < 20'000 && !result.ends_with("}\n"); ++i) {
+      std::array<char, kPipeBytes> some{};
+      const ssize_t bytes = ::read(pipe_.get(), some.data(), some.size());
+      if (bytes == 0) break;
+      if (bytes < 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (bytes > 0) result.append(some.data(), static_cast<std::size_t>(bytes));
+    }
+    return result;
+  }
+  // Kills a compute node, and waits until the others know.
+  void KillComputeNode() {
+    SendToComputeNode(*job_, SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+  // The command must end with this code and say nothing more than what it takes and `said`.
+  void ExpectEnd(int code, const char* said) {
+    const CommandEnd end = job_->Wait();
+    EXPECT_EQ(end.code, code) << end.err;
+    const std::size_t first_end = end.err.find('\n') + 1;
+    EXPECT_TRUE(end.err.starts_with("slimgraph: the job takes ")) << end.err;
+    EXPECT_EQ(end.err.substr(first_end), said);
+  }
+
+  UniqueFd pipe_;
+  std::optional<RunningCommand> job_;
+};
+
+TEST_F(SurvivingResult, IsSaidToBeIncompleteIfNodeZeroDies) {
+  StartJob("", ThreeNodes());
+  SendToNodeZero(*job_, SIGKILL);
+  ExpectEnd(4,
+            "slimgraph: node 0 has died by signal 9 (Killed), and its result may be incomplete\n");
+}
+
+// A node that is stopped keeps node 0 from ending at once.
+TEST_F(SurvivingResult, CountsIfNodeZeroDiesAfterwards) {
+  StartJob("", ThreeNodes());
+  SendToComputeNode(*job_, SIGSTOP);
+  EXPECT_TRUE(Parse(ReadResult()).IsTrue("/verified"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  SendToNodeZero(*job_, SIGKILL);
+  ExpectEnd(0, "");
+}
+
+TEST_F(SurvivingResult, CountsIfAComputeNodeDies) {
+  StartJob("", ThreeNodes());
+  KillComputeNode();
+  EXPECT_TRUE(Parse(ReadResult()).IsTrue("/verified"));
+  ExpectEnd(0, "");
+  EXPECT_EQ(ReadResult(), "");
+}
+
+TEST_F(SurvivingResult, IsNotComputedAgainIfItCannotBeWritten) {
+  StartJob("trap '' PIPE; ", ThreeNodes());
+  KillComputeNode();
+  pipe_.Reset();
+  ExpectEnd(4, "slimgraph: cannot write the result to standard output: Broken pipe\n");
+}
+
+TEST_F(SurvivingResult, HasNoFailureInItsMiddle) {
+  std::vector<std::string> words = ThreeNodes();
+  std::erase(words, "--survive");
+  StartJob("", words);
+  SendTo(*job_, /*child=*/true, SIGKILL);
+  EXPECT_EQ(job_->Wait().code, 4);
+  EXPECT_EQ(ReadResult().size(), kPipeBytes);
 }
 
 TEST(SurvivingDeaths, AreTooManyWithoutAStep) {
@@ -274,9 +344,12 @@ TEST(SurvivingState, IsWhatWasNotedLast) {
   EXPECT_EQ(Unwrap(keeper->Open(1, 5'000))->base()[0], std::byte{0});
   keeper->Note({.memory = 1, .bytes = 5'000, .step = 5, .compute = 1});
   EXPECT_EQ(keeper->Last()->step, 5U);
-  EXPECT_FALSE(keeper->has_result());
-  keeper->NoteResult();
-  EXPECT_TRUE(keeper->has_result());
+  EXPECT_FALSE(keeper->has_begun_result());
+  keeper->NoteResultBegins();
+  EXPECT_TRUE(keeper->has_begun_result());
+  EXPECT_EQ(keeper->exit_code(), std::nullopt);
+  keeper->NoteResult(1);
+  EXPECT_EQ(keeper->exit_code(), 1);
 }
 
 // Without --survive.
