@@ -69,6 +69,13 @@ TEST_F(Pools, DoNotMixAFileWithWhatItWas) {
   EXPECT_EQ(Unwrap(RunJob("p", "g", 1))[0], "g 7000 of 2: 0, 7000");
 }
 
+TEST_F(Pools, DoNotMindALoaderThatIsStoppedAfterItsWork) {
+  Start("p", 2);
+  Unwrap(Load("p", "g", "stops"));
+  EXPECT_EQ(Unwrap(RunJob("p", "g", 1))[1], "g stops of 2: 1, 1");
+  EXPECT_TRUE(AwaitProcesses(2));
+}
+
 // Parts of two loads of one name: a client has died between its last two words.
 TEST_F(Pools, DoNotMixTwoLoads) {
   const PoolDescriptor pool = Start("p", 2);

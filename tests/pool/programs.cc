@@ -44,7 +44,7 @@ Result<StandingPart> LoadWords(const PartToLoad& what) {
     }
   }
   const bool differs = text == "differs";
-  const bool is_word = differs || text == "slow";
+  const bool is_word = differs || text == "slow" || text == "stops";
   StandingPart part{
       .facts = fmt::format("{} of {}", differs ? std::to_string(what.node) : text, what.nodes),
       .memories = {}};
@@ -91,12 +91,14 @@ int RunProgram(const std::vector<std::string>& words) {
     return code(answer.map([](const std::string&) {}));
   }
   if (role == kPoolLoaderCommand) {
-    return code(ServeLoading({.file = words[2],
-                              .shown = words[3],
-                              .node = static_cast<NodeId>(std::stoul(words[4])),
-                              .nodes = static_cast<NodeId>(std::stoul(words[5])),
-                              .view = words[6]},
-                             LoadWords));
+    const Status served = ServeLoading({.file = words[2],
+                                        .shown = words[3],
+                                        .node = static_cast<NodeId>(std::stoul(words[4])),
+                                        .nodes = static_cast<NodeId>(std::stoul(words[5])),
+                                        .view = words[6]},
+                                       LoadWords);
+    if (ReadText(words[2]) == "stops") std::raise(SIGSTOP);
+    return code(served);
   }
   if (role == kJobCommand) return code(JoinJob());
   if (role == kBrokenJobCommand) return 3;

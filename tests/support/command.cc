@@ -70,6 +70,7 @@ RunningCommand::RunningCommand(std::vector<std::string> words,
   pid_ = ::fork();
   if (pid_ != 0) return;
   ::setpgid(0, 0);
+  std::signal(SIGINT, SIG_DFL);  // which is ignored in a shell's background
   ::dup2(::open("/dev/null", O_RDONLY), STDIN_FILENO);
   ::dup2(::open(out_path_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_APPEND, 0600), STDOUT_FILENO);
   ::dup2(::open(err_path_.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_APPEND, 0600), STDERR_FILENO);
