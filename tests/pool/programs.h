@@ -28,8 +28,8 @@ constexpr const char* kWritingJobCommand = "writing-job";
 // which starts with the node's number as one byte, and the facts "BYTES of NODES". Other texts:
 // "fail", "die", "hang", "stops" (once it has passed its part), "differs", of which each node has
 // other facts, and "slow", for which node 0 waits for a file with ".go" after the name. Views are
-// the same, and their facts begin with their names; the view "fail" cannot be made, and "wait" waits
-// for a file with ".go" after its name.
+// the same, and their facts begin with their names; the view "fail" cannot be made, and "wait"
+// waits for a file with ".go" after its name.
 void WriteGraph(const std::string& path, const std::string& text);
 
 // Each test has a folder of pools of its own; all of its processes are killed at the end.
