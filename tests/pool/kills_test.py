@@ -86,13 +86,22 @@ class Bench:
                 pass
         return found
 
+    def nodes_of(self, child, *words):
+        """The processes of a job. Without those between fork and exec, which look like the command:
+        such a process does not notice that the command dies if it is stopped."""
+        nodes = set(self.processes("/proc/self/exe", *words))
+        return sorted(nodes | {child.pid})
+
 
 def end_of(child, words):
     try:
         return child.communicate(timeout=LIMIT_S)
     except subprocess.TimeoutExpired:
         child.kill()
-        child.communicate()
+        try:  # others may still have its output open
+            child.communicate(timeout=GONE_S)
+        except subprocess.TimeoutExpired:
+            pass
         raise Wrong(f"{' '.join(map(str, words))}: not done after {LIMIT_S} s") from None
 
 
@@ -131,8 +140,7 @@ def kill_in_job(bench, draw):
     beside = bench.command("cc", "p:g", "--compute", draw.choice([1, 2]), "--repeat", "2", "--json")
     child = bench.command(*words)
     time.sleep(delay_s)
-    processes = bench.processes(program, "--repeat", mark) or [child.pid]
-    victim = draw.choice(sorted(processes))
+    victim = draw.choice(bench.nodes_of(child, program, "--repeat", mark))
     send(victim, signal.SIGSTOP if stops else signal.SIGKILL)
     if stops:  # after a while, the user gives up
         time.sleep(draw.random() * 0.1)
@@ -154,8 +162,8 @@ def kill_while_resized(bench, draw):
              "--transport", draw.choice(["shm", "tcp"]), "--verify", "--json"]
     child = bench.command(*words)
     time.sleep(draw.random() * 1.2)
-    processes = bench.processes("pagerank", "--iterations", mark) or [child.pid]
-    victim, stops = draw.choice(sorted(processes)), draw.random() < 0.3
+    victim = draw.choice(bench.nodes_of(child, "pagerank", "--iterations", mark))
+    stops = draw.random() < 0.3
     send(victim, signal.SIGSTOP if stops else signal.SIGKILL)
     if stops:  # after a while, the user gives up
         time.sleep(draw.random() * 0.1)
