@@ -161,8 +161,9 @@ class NodePlanner {
   std::uint64_t IndexBytes(VertexId count, const SlotSize& size) const {
     if (needs_.cache.level <= CacheLevel::kNone) return 0;
     if (needs_.cache.level == CacheLevel::kBitmap) return count / 8;
-    const std::uint64_t states = needs_.cache.level == CacheLevel::kEdge ? count / 64 : 0;
-    return CompactOffsets::Bytes(count, size.arcs) + states;
+    const VertexId cached = needs_.cache.level == CacheLevel::kEdge ? count : 0;
+    return CompactOffsets::Bytes(count, size.arcs) +
+           CompactOffsets::Groups(cached) * EdgeCache::kGroupBytes;
   }
 
   // The bitmaps of which node's lists contain which vertices.

@@ -32,18 +32,23 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
   const std::vector<Direction> directions = LoadedDirections(needs);
   std::vector<std::size_t> mine;  // the numbers of slots, those of this node first
   std::uint64_t remote_bytes = 0;
+  std::uint64_t coded_bytes = 0;
   for (std::size_t number = 0; number < division_.slots().size(); ++number) {
     const WorkSlot& slot = division_.slots()[number];
     if (slot.worker != self_) continue;
     mine.push_back(number);
     for (const Direction direction : directions) {
       if (slot.home == self_) continue;
-      remote_bytes += sizes.of(direction, number).arcs * (sizeof(VertexId) + weight_bytes_);
+      const SlotSize& size = sizes.of(direction, number);
+      remote_bytes += size.arcs * (sizeof(VertexId) + weight_bytes_);
+      coded_bytes += EdgeCache::CodedBytes(CompactOffsets::Groups(slot.part.count), size.arcs,
+                                           weight_bytes_, size.coded_bytes);
     }
   }
   const std::uint64_t budget =
       needs.cache.level == CacheLevel::kEdge ? needs.cache.edges.Of(remote_bytes) : 0;
-  cache_budget_ = std::make_unique<CacheBudget>(budget);
+  const bool all_decoded = budget >= remote_bytes;
+  SLIM_ASSIGN(cache_budget_, CacheBudget::Make(budget, all_decoded ? 0 : coded_bytes));
   for (const std::size_t number : mine) {
     const auto& [home, socket, worker, part] = division_.slots()[number];
     // The slots of a home share its regions if the graph stands in a pool.
@@ -66,7 +71,7 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
                       {home, part.first, part.count, sizes.of(direction, number).arcs,
                        stored_[d].served[at_home].regions, weight_bytes_, ListCode(vertices_),
                        sizes.of(direction, number).begin, region_lists},
-                      needs.cache.level, *cache_budget_, budget >= remote_bytes));
+                      needs.cache.level, *cache_budget_, all_decoded));
       segment.remote[d] = lists.get();
       delegated_.push_back(std::move(lists));
     }

@@ -180,11 +180,11 @@ Status DenseLoop::VisitRemoteBlock(ListReaders::Reader& reader, const Workload::
   for (VertexId i = block.first - segment.first; i < block.end - segment.first;) {
     const VertexId group = i / kGroup;
     const VertexId end = std::min((group + 1) * kGroup, block.end - segment.first);
-    if (lists.cache() != nullptr && lists.cache()->Has(group)) {
+    if (lists.cache() != nullptr && lists.cache()->HasDecoded(group)) {
       Prefetched& next = groups[turn];
       turn = 1 - turn;
       const VertexId after = group + 1;
-      const bool more = after < lists.index()->groups() && lists.cache()->Has(after);
+      const bool more = after < lists.index()->groups() && lists.cache()->HasDecoded(after);
       cached_end = lists.index()->group_begin(after + (more ? 1 : 0));
       lists.index()->VisitGroup(group, i, end,
                                 [&](VertexId at, CompactOffsets::ListLocation location) {

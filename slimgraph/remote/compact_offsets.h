@@ -39,11 +39,16 @@ class CompactOffsets {
   // Call it after the last Append. The object does not change any more.
   void Finish();
 
+  static constexpr VertexId Groups(VertexId count) {
+    return static_cast<VertexId>((std::uint64_t{count} + kGroup - 1) / kGroup);
+  }
   VertexId count() const { return static_cast<VertexId>(starts_.size() - 1); }
   VertexId groups() const { return static_cast<VertexId>(groups_.size() - 1); }
   // The first arc of a group; for group == groups(), the end of all lists.
   EdgeOffset group_begin(VertexId group) const { return groups_[group].begin; }
   EdgeOffset arcs() const { return groups_.back().begin; }
+  // As group_begin(), in bytes of coded lists.
+  std::uint64_t group_first_byte(VertexId group) const { return groups_[group].first_byte; }
   // The bytes of all coded lists.
   std::uint64_t coded_bytes() const { return groups_.back().first_byte; }
   // The first arc of v's list; for v == count(), the end of all lists.

@@ -29,7 +29,7 @@ class DelegatedLists {
     VertexId region_lists = 0;  // how many lists the regions have, at least `count`
   };
   // Fills the bitmap or the index with reads of `endpoint`; the edge cache starts empty. `whole`
-  // says that `budget` suffices for all lists of all parts.
+  // says that `budget` suffices for all lists of all parts, decoded.
   static Result<std::unique_ptr<DelegatedLists>> Make(Endpoint& endpoint, const Part& part,
                                                       CacheLevel level, CacheBudget& budget,
                                                       bool whole);
@@ -48,10 +48,12 @@ class DelegatedLists {
     return index_ ? index_->length(v) : part_.arcs / part_.count + 1;
   }
 
-  bool IsCached(VertexId v) const { return cache_ && cache_->Has(v / CompactOffsets::kGroup); }
-  // The list, if it is in the edge cache.
+  bool IsCached(VertexId v) const {
+    return cache_ && cache_->form(v / CompactOffsets::kGroup) >= EdgeCache::Form::kDecoded;
+  }
+  // The list, if it is in the edge cache, decoded.
   std::optional<Neighbours> Cached(VertexId v) const {
-    if (!cache_ || !cache_->Has(v / CompactOffsets::kGroup)) return std::nullopt;
+    if (!cache_ || !cache_->HasDecoded(v / CompactOffsets::kGroup)) return std::nullopt;
     const CompactOffsets::Arcs arcs = index_->FindArcs(v);
     return cache_->List(arcs.begin, arcs.length);
   }

@@ -9,6 +9,11 @@ namespace slimgraph {
 namespace {
 
 constexpr VertexId kGroup = CompactOffsets::kGroup;
+using Form = EdgeCache::Form;
+
+EdgeOffset ArcsOf(const CompactOffsets& index, VertexId group) {
+  return index.group_begin(group + 1) - index.group_begin(group);
+}
 
 // While it exists, the traffic of a reader's endpoint is counted under the stage "lists".
 class Counted {
@@ -78,7 +83,23 @@ void ListReader::PlanWithIndex(ListBatch& batch, std::span<const VertexId> wante
     const VertexId group = wanted[i] / kGroup;
     std::size_t end = i + 1;
     while (end < wanted.size() && wanted[end] / kGroup == group) ++end;
-    const bool here = cache != nullptr && cache->Has(group);
+    Form form = cache == nullptr ? Form::kAbsent : cache->form(group);
+    const bool here = form >= Form::kDecoded;
+    const auto add = [&](VertexId v, bool visit, const CompactOffsets::ListLocation& location) {
+      std::byte* kept = nullptr;
+      if (form == Form::kCoded) {
+        kept = cache->CodedLists(group, ArcsOf(index, group)) +
+               (location.first_byte - index.group_first_byte(group));
+      }
+      items.push_back({.v = v,
+                       .visit = visit,
+                       .fetch = !here && location.length > 0,
+                       .keep = form == Form::kDecoded,
+                       .kept = kept,
+                       .length = location.length,
+                       .first_arc = location.begin,
+                       .first_byte = location.first_byte});
+    };
     const std::size_t first_item = items.size();
     EdgeOffset arcs = 0;
     index.VisitGroup(group, wanted[i], wanted[end - 1] + 1,
@@ -86,15 +107,11 @@ void ListReader::PlanWithIndex(ListBatch& batch, std::span<const VertexId> wante
                        if (v != wanted[i]) return;
                        ++i;
                        arcs += location.length;
-                       items.push_back({.v = v,
-                                        .visit = true,
-                                        .fetch = !here && location.length > 0,
-                                        .keep = here,
-                                        .length = location.length,
-                                        .first_arc = location.begin,
-                                        .first_byte = location.first_byte});
+                       add(v, /*visit=*/true, location);
                      });
-    if (here || cache == nullptr || !ClaimGroup(batch, group, arcs)) continue;
+    if (here || cache == nullptr) continue;
+    form = ClaimGroup(batch, group, arcs);
+    if (form < Form::kDecoded) continue;
     // Fetch the whole group into the cache.
     const VertexId last = std::min((group + 1) * kGroup, index.count());
     auto one = wanted.begin() + static_cast<std::ptrdiff_t>(end - (items.size() - first_item));
@@ -103,44 +120,54 @@ void ListReader::PlanWithIndex(ListBatch& batch, std::span<const VertexId> wante
                      [&](VertexId v, const CompactOffsets::ListLocation& location) {
                        const bool visit = one != wanted.end() && *one == v;
                        if (visit) ++one;
-                       items.push_back({.v = v,
-                                        .visit = visit,
-                                        .fetch = location.length > 0,
-                                        .keep = true,
-                                        .length = location.length,
-                                        .first_arc = location.begin,
-                                        .first_byte = location.first_byte});
+                       add(v, visit, location);
                      });
   }
 }
 
-bool ListReader::ClaimGroup(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs) {
+EdgeCache::Form ListReader::ClaimGroup(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs) {
   EdgeCache& cache = *batch.lists->cache();
   const CompactOffsets& index = *batch.lists->index();
-  const EdgeOffset arcs = index.group_begin(group + 1) - index.group_begin(group);
-  if (wanted_arcs == 0 || (!cache.whole() && wanted_arcs * 2 < arcs)) return false;
-  if (!cache.Claim(group, arcs)) return false;
-  claimed_[batch.number].push_back(group);
-  return true;
+  const EdgeOffset arcs = ArcsOf(index, group);
+  if (wanted_arcs == 0 || (!cache.whole() && wanted_arcs * 2 < arcs)) return Form::kAbsent;
+  const std::uint64_t coded = index.group_first_byte(group + 1) - index.group_first_byte(group);
+  const Form form = cache.Claim(group, arcs, coded);
+  if (form >= Form::kDecoded) claimed_[batch.number].push_back({group, form});
+  return form;
 }
 
 void ListReader::Decode(const ListBatch& batch, const ListItem& item, std::span<VertexId> into) {
   const DelegatedLists::Part& part = batch.lists->part();
-  SLIM_CHECK(part.code.Decode(batch.bytes.data() + item.coded_at, into),
-             "node {} keeps a list that cannot be decoded", part.node);
+  const std::byte* const coded = item.fetch ? batch.bytes.data() + item.coded_at : item.kept;
+  SLIM_CHECK(part.code.Decode(coded, into), "node {} keeps a list that cannot be decoded",
+             part.node);
 }
 
 void ListReader::FillCache(ListBatch& batch) {
   if (claimed_[batch.number].empty()) return;
   const DelegatedLists::Part& part = batch.lists->part();
   EdgeCache& cache = *batch.lists->cache();
+  const std::byte* const bytes = batch.bytes.data();
   for (const ListItem& item : batch.travelling()) {
-    if (!item.keep || !item.fetch) continue;
-    Decode(batch, item, std::span(cache.ids() + item.first_arc, item.length));
-    if (part.weight_bytes == 0) continue;
-    std::copy_n(batch.bytes.data() + item.weights_at, item.length * part.weight_bytes,
-                cache.weights() + item.first_arc * part.weight_bytes);
+    if (!item.fetch) continue;
+    std::byte* weights = nullptr;
+    if (item.kept != nullptr) {
+      std::copy_n(bytes + item.coded_at, part.code.Bytes(item.length), item.kept);
+      weights = KeptWeights(batch, item);
+    } else if (item.keep) {
+      Decode(batch, item, std::span(cache.ids() + item.first_arc, item.length));
+      weights = cache.weights() + item.first_arc * part.weight_bytes;
+    } else {
+      continue;
+    }
+    std::copy_n(bytes + item.weights_at, item.length * part.weight_bytes, weights);
   }
+}
+
+std::byte* ListReader::KeptWeights(const ListBatch& batch, const ListItem& item) {
+  const VertexId group = item.v / kGroup;
+  const EdgeOffset before = item.first_arc - batch.lists->index()->group_begin(group);
+  return batch.lists->cache()->CodedWeights(group) + before * batch.lists->part().weight_bytes;
 }
 
 void ListReader::StartNextRound(ListBatch& batch) {
@@ -150,7 +177,9 @@ void ListReader::StartNextRound(ListBatch& batch) {
     const Counted counted(endpoint_);
     return source_->StartFetch(batch);
   }
-  for (const VertexId group : claimed_[batch.number]) batch.lists->cache()->Publish(group);
+  for (const Claimed& one : claimed_[batch.number]) {
+    batch.lists->cache()->Publish(one.group, one.form);
+  }
   batch.lists = nullptr;
   if (--busy_ == 0) times_.under_way_ns += NowNs() - under_way_since_ns_;
 }
@@ -160,7 +189,8 @@ std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
   decoded_count_ = 0;
   for (; i < batch.end; ++i) {
     ListItem& item = batch.items[i];
-    if (item.keep || !item.fetch) continue;
+    const bool is_coded = item.fetch || item.kept != nullptr;
+    if (!item.visit || item.keep || !is_coded) continue;
     if (decoded_count_ > 0 && decoded_count_ + item.length > kNearArcs) break;
     if (decoded_.size() < item.length) decoded_.resize(std::max(item.length, kNearArcs));
     item.decoded_at = decoded_count_;
@@ -173,8 +203,11 @@ std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
 Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) const {
   if (item.length == 0) return {};
   if (item.keep) return batch.lists->cache()->List(item.first_arc, item.length);
-  return {std::span(decoded_).subspan(item.decoded_at, item.length),
-          batch.lists->part().weight_bytes == 0 ? nullptr : batch.bytes.data() + item.weights_at,
+  const std::byte* weights = nullptr;
+  if (batch.lists->part().weight_bytes > 0) {
+    weights = item.fetch ? batch.bytes.data() + item.weights_at : KeptWeights(batch, item);
+  }
+  return {std::span(decoded_).subspan(item.decoded_at, item.length), weights,
           decoded_count_ - item.decoded_at - item.length};
 }
 

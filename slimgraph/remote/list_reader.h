@@ -1,6 +1,6 @@
 // Fetches lists of memory nodes for one thread, in batches. Several batches are in flight while the
 // thread works on the lists of another. Lists in the edge cache are not fetched. Lists that go into
-// the cache are decoded straight into it; the others are decoded just before their visit.
+// the cache decoded are decoded straight into it; all others are decoded just before their visit.
 //
 // The batch size adapts until work on other batches hides the latency of a batch: it grows after a
 // wait and shrinks without one.
@@ -61,10 +61,12 @@ class ListReader {
   void Plan(ListBatch& batch, std::vector<VertexId>& vertices);
   void PlanWithIndex(ListBatch& batch, std::span<const VertexId> wanted);
   // Claims the group for the cache if that is worth while: the wanted lists of the group have
-  // `wanted_arcs` arcs. Returns whether the whole group must be fetched.
-  bool ClaimGroup(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs);
+  // `wanted_arcs` arcs. If the result is kDecoded or kCoded, the whole group must be fetched.
+  EdgeCache::Form ClaimGroup(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs);
   static void Decode(const ListBatch& batch, const ListItem& item, std::span<VertexId> into);
-  // Decodes the arrived lists of claimed groups into the cache.
+  // Where the weights of a list with `kept` are in the cache.
+  static std::byte* KeptWeights(const ListBatch& batch, const ListItem& item);
+  // Puts the arrived lists of claimed groups into the cache.
   void FillCache(ListBatch& batch);
   // Starts the next round of a batch. After the last round, publishes the claimed groups and frees
   // the batch.
@@ -81,7 +83,11 @@ class ListReader {
 
   Endpoint& endpoint_;
   std::array<ListBatch, kBatches> batches_;
-  std::array<std::vector<VertexId>, kBatches> claimed_;  // by batch: groups claimed for the cache
+  struct Claimed {
+    VertexId group;
+    EdgeCache::Form form;
+  };
+  std::array<std::vector<Claimed>, kBatches> claimed_;  // by batch: groups claimed for the cache
   std::unique_ptr<ListSource> source_;
   bool naive_;
   std::size_t busy_ = 0;

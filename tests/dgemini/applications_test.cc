@@ -319,7 +319,7 @@ TEST_P(ColdApplicationsOn, AgreeWithSerialCodesOverEachTransportAndCache) {
     for (const CacheLevel level : {CacheLevel::kNone, CacheLevel::kBitmap, CacheLevel::kIndex}) {
       caches.push_back({.level = level, .edges = {}, .side = side});
     }
-    for (const double percent : {0.0, 5.0, 50.0, 100.0}) {
+    for (const double percent : {0.0, 5.0, 60.0, 100.0}) {
       caches.push_back({.level = CacheLevel::kEdge, .edges = {.percent = percent}, .side = side});
     }
   }

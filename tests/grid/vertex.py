@@ -11,7 +11,8 @@ UNREACHED = "9223372036854775807"
 
 
 def draw_edge_cache(random):
-    return random.choice([[], [], ["0%"], ["0"], ["1%"], ["5%"], ["30%"], ["100%"], ["64K"]])
+    return random.choice([[], [], ["0%"], ["0"], ["1%"], ["5%"], ["30%"], ["60%"], ["100%"],
+                          ["64K"]])
 
 
 def draw_default(random):

@@ -72,6 +72,12 @@ class Delegate {
       }
       for (Thread& thread : threads) thread.join();
       for (const std::string& failure : failures) EXPECT_EQ(failure, "");
+      // In round 0 all lists were cached, if there was room for them.
+      const std::uint64_t bytes = fabric.traffic().Total().bytes();
+      if (round > 0 && caches_all_) {
+        EXPECT_EQ(bytes, read_bytes_) << "in round " << round;
+      }
+      read_bytes_ = bytes;
     }
     Unwrap(cluster_.all().Barrier());
   }
@@ -89,7 +95,19 @@ class Delegate {
     const std::size_t weight_bytes = setting_.weights ? WeightBytes(file_.weight_type()) : 0;
     const std::uint64_t all_bytes = file_.arcs() * (sizeof(VertexId) + weight_bytes);
     const std::uint64_t budget = setting_.cache.edges.Of(all_bytes);
-    cache_budget_ = std::make_unique<CacheBudget>(budget);
+    const ListCode code(file_.vertices());
+    std::uint64_t coded_bytes = 0;
+    for (NodeId node = 1; node < cluster_.topology().nodes(); ++node) {
+      const VertexPart part = PartOf(node);
+      for (VertexId v = part.first; v < part.first + part.count; ++v) {
+        coded_bytes += code.Bytes(lists_.list(v).size());
+      }
+      coded_bytes += EdgeCache::CodedBytes(CompactOffsets::Groups(part.count), 0, 0, 0);
+    }
+    coded_bytes += lists_.neighbours.size() * weight_bytes;
+    caches_all_ = setting_.cache.level == CacheLevel::kEdge && budget >= coded_bytes;
+    const bool all_decoded = budget >= all_bytes;
+    cache_budget_ = Unwrap(CacheBudget::Make(budget, all_decoded ? 0 : coded_bytes));
     for (NodeId node = 1; node < cluster_.topology().nodes(); ++node) {
       const VertexPart part = PartOf(node);
       const EdgeOffset arcs =
@@ -97,7 +115,7 @@ class Delegate {
       parts_.push_back(Unwrap(DelegatedLists::Make(
           cluster_.fabric().endpoint(0),
           {node, part.first, part.count, arcs, regions, weight_bytes, ListCode(file_.vertices())},
-          setting_.cache.level, *cache_budget_, budget >= all_bytes)));
+          setting_.cache.level, *cache_budget_, all_decoded)));
     }
   }
 
@@ -178,6 +196,8 @@ class Delegate {
   Setting setting_;
   Csr lists_;
   std::unique_ptr<CacheBudget> cache_budget_;
+  bool caches_all_ = false;
+  std::uint64_t read_bytes_ = 0;
   std::vector<std::unique_ptr<DelegatedLists>> parts_;
 };
 
@@ -221,6 +241,8 @@ TEST_P(ListReaderOver, FetchesEachListAsInTheFile) {
         cache(CacheLevel::kEdge, {.bytes = 0, .in_percent = false}, side),
         cache(CacheLevel::kEdge, {.bytes = 1, .in_percent = false}, side),
         cache(CacheLevel::kEdge, {.percent = 5}, side),
+        cache(CacheLevel::kEdge, {.percent = 40}, side),
+        cache(CacheLevel::kEdge, {.percent = 80}, side),
         cache(CacheLevel::kEdge, {.percent = 100}, side)};
     for (const CacheOptions& one : caches) {
       settings.push_back({GetParam(), 1U << (turn % 3), one, turn % 2 == 0});

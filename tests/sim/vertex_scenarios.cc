@@ -48,9 +48,9 @@ VertexSetting DrawSetting(World& world, NodeId least_nodes, NodeId most_nodes) {
     drawn.graph = &Graphs()[world.Draw(Graphs().size())];
   } while (drawn.graph->sources.empty());
   drawn.mode = static_cast<dgemini::Mode>(world.Draw(3));
-  constexpr double kPercents[] = {100, 30, 5, 0};
+  constexpr double kPercents[] = {100, 60, 30, 5, 0};
   drawn.cache.level = static_cast<CacheLevel>(world.Draw(5));
-  drawn.cache.edges.percent = kPercents[world.Draw(4)];
+  drawn.cache.edges.percent = kPercents[world.Draw(5)];
   drawn.cache.side = static_cast<MemorySide>(world.Draw(4));
   if (drawn.cache.level == CacheLevel::kNaive && drawn.cache.side == MemorySide::kServe) {
     drawn.cache.side = MemorySide::kStrict;

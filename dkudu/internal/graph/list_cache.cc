@@ -29,9 +29,10 @@ Result<std::unique_ptr<ListCache>> ListCache::Make(const MiningGraph& graph,
 void ListCache::Keep(VertexId v, List list) {
   if (!keeps(v) || graph_.is_own(v)) return;
   EdgeCache& cache = caches_[graph_.home(v)];
-  if (!cache.Claim(graph_.number(v), list.size())) return;
+  const EdgeCache::Form form = cache.Claim(graph_.number(v), list.size(), /*coded_bytes=*/0);
+  if (form != EdgeCache::Form::kDecoded) return;
   std::copy(list.begin(), list.end(), cache.ids() + graph_.FindArcs(v).begin);
-  cache.Publish(graph_.number(v));
+  cache.Publish(graph_.number(v), form);
 }
 
 }  // namespace slimgraph::dkudu

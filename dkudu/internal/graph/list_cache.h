@@ -28,7 +28,7 @@ class ListCache {
   std::optional<List> Find(VertexId v) const {
     if (!keeps(v)) return std::nullopt;
     const EdgeCache& cache = caches_[graph_.home(v)];
-    if (!cache.Has(graph_.number(v))) return std::nullopt;
+    if (!cache.HasDecoded(graph_.number(v))) return std::nullopt;
     const CompactOffsets::Arcs arcs = graph_.FindArcs(v);
     return cache.List(arcs.begin, arcs.length).ids;
   }
