@@ -124,7 +124,7 @@ tsan:
 # - all stages of a transaction, logs, deaths and snapshots, each under one protocol or two.
 RACE_TESTS  := $(foreach name,base txnlayer fabric remote launch dgemini dkudu cluster,$(BUILD)/tests/$(name)_test)
 RACE_FABRIC := */shm2:*/tcp2:*/tcp2encrypted:Transports/Woken*:Job.*:Nodes/*:Collectives.*:HostCache*
-RACE_ENGINE := *AbandonedReader*:*/ListReaderOver*/shm:*/ApplicationsOn*/2nodes1compute:*/ApplicationsOn*/3nodes2compute:ThreadTeam*:WorkShares*:VertexList*:WorkOffers*:TaskShare*
+RACE_ENGINE := *AbandonedReader*:EdgeCaches*:*/ListReaderOver*/shm:*/ApplicationsOn*/2nodes1compute:*/ApplicationsOn*/3nodes2compute:ThreadTeam*:WorkShares*:VertexList*:WorkOffers*:TaskShare*
 RACE_TXN    := Coroutine*:*/Histories.*/occ:*/Histories.*BothForms*/nowait:*/Deaths.AtTheEndOf*/waitdie:*/Snapshots.*Edges*/sundial:*/Durable.CommitsSurviveTheDeath*/calvin:*/Workloads.Conserve*/mvcc
 RACE_FILTER := $(RACE_FABRIC):$(RACE_ENGINE):$(RACE_TXN)-*FabricLargeSizes*:*mpi*:*verbs*
 race-tests: $(RACE_TESTS)

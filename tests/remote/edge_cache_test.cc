@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "slimgraph/remote/list_code.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/unwrap.h"
 
 namespace slimgraph {
@@ -100,7 +101,7 @@ Taken ClaimAll(const Groups& groups, std::uint64_t budget_bytes, std::mt19937_64
 class EdgeCaches : public ::testing::Test {
  protected:
   EdgeCaches() : random_(seed_) {}
-  static constexpr int kRounds = 200;
+  static constexpr int kRounds = test::kSanitized ? 30 : 200;
 
   const std::uint64_t seed_ = std::random_device{}();
   std::mt19937_64 random_;
