@@ -108,7 +108,7 @@ int RunInChild(const std::function<int(HandoverKeeper&, const NodeZerosBefore&)>
     if (end.signal == 0) return end.code;
     if (!IsUnwanted(end)) EndBySignal(end.signal);
     if (const auto code = (*keeper)->exit_code()) return *code;
-    if ((*keeper)->has_begun_result()) {  // no object about the failure: half of another is there
+    if ((*keeper)->has_begun_result()) {  // no object about it: there may be half of another
       std::fputs(
           fmt::format("slimgraph: {}, and its result may be incomplete\n", Describe(end)).c_str(),
           stderr);

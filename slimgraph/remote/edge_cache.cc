@@ -7,7 +7,7 @@ namespace slimgraph {
 Result<std::unique_ptr<CacheBudget>> CacheBudget::Make(std::uint64_t bytes,
                                                        std::uint64_t coded_bytes) {
   const std::uint64_t for_coded = std::min(bytes, coded_bytes);
-  // It is filled from its beginning on, so huge pages cost at most one too many.
+  // It is filled from its beginning on, so at most a part of one huge page is touched in vain.
   SLIM_ASSIGN(auto coded, PageBuffer::Allocate(for_coded, PageBuffer::Pages::kHuge));
   return std::unique_ptr<CacheBudget>(
       new CacheBudget(for_coded, bytes - for_coded, std::move(coded)));

@@ -1,7 +1,7 @@
 // The edge cache of one home's lists. It caches groups of consecutive lists, in one of two forms.
 // Decoded, lists lie at the offsets that they have in the home's array, so that a cached list is
-// always one span. Coded, groups lie one after the other, as they came; their lists take less than
-// half of the memory, but are decoded again for each visit. As many groups are decoded as the
+// always one span. Coded, groups lie one after the other, as they came; their lists take less
+// memory (42 % on kron 20), but are decoded again for each visit. As many groups are decoded as the
 // budget allows if all others are cached coded. Only pages with cached groups take memory. There is
 // no eviction: a scan larger than the cache would evict each group just before it is needed again.
 #pragma once

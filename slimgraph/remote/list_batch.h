@@ -15,9 +15,9 @@ struct ListItem {
   VertexId v = 0;
   bool visit = false;  // the requester wants the list
   bool fetch = false;  // the list must be fetched
-  bool keep = false;   // the list is decoded in the edge cache, or will be after the fetch
-  // Where the list is in the edge cache, or will be after the fetch, coded; null if it is not.
-  std::byte* kept = nullptr;
+  // The list is in the edge cache, or will be after the fetch: decoded, or coded at this place.
+  bool cached_decoded = false;
+  std::byte* cached_coded = nullptr;
   // The requester sets these three if it has an index; otherwise the source sets what it needs.
   EdgeOffset length = 0;
   EdgeOffset first_arc = 0;

@@ -86,16 +86,16 @@ void ListReader::PlanWithIndex(ListBatch& batch, std::span<const VertexId> wante
     Form form = cache == nullptr ? Form::kAbsent : cache->form(group);
     const bool here = form >= Form::kDecoded;
     const auto add = [&](VertexId v, bool visit, const CompactOffsets::ListLocation& location) {
-      std::byte* kept = nullptr;
+      std::byte* coded = nullptr;
       if (form == Form::kCoded) {
-        kept = cache->CodedLists(group, ArcsOf(index, group)) +
-               (location.first_byte - index.group_first_byte(group));
+        coded = cache->CodedLists(group, ArcsOf(index, group)) +
+                (location.first_byte - index.group_first_byte(group));
       }
       items.push_back({.v = v,
                        .visit = visit,
                        .fetch = !here && location.length > 0,
-                       .keep = form == Form::kDecoded,
-                       .kept = kept,
+                       .cached_decoded = form == Form::kDecoded,
+                       .cached_coded = coded,
                        .length = location.length,
                        .first_arc = location.begin,
                        .first_byte = location.first_byte});
@@ -138,7 +138,8 @@ EdgeCache::Form ListReader::ClaimGroup(ListBatch& batch, VertexId group, EdgeOff
 
 void ListReader::Decode(const ListBatch& batch, const ListItem& item, std::span<VertexId> into) {
   const DelegatedLists::Part& part = batch.lists->part();
-  const std::byte* const coded = item.fetch ? batch.bytes.data() + item.coded_at : item.kept;
+  const std::byte* const coded =
+      item.fetch ? batch.bytes.data() + item.coded_at : item.cached_coded;
   SLIM_CHECK(part.code.Decode(coded, into), "node {} keeps a list that cannot be decoded",
              part.node);
 }
@@ -151,10 +152,10 @@ void ListReader::FillCache(ListBatch& batch) {
   for (const ListItem& item : batch.travelling()) {
     if (!item.fetch) continue;
     std::byte* weights = nullptr;
-    if (item.kept != nullptr) {
-      std::copy_n(bytes + item.coded_at, part.code.Bytes(item.length), item.kept);
-      weights = KeptWeights(batch, item);
-    } else if (item.keep) {
+    if (item.cached_coded != nullptr) {
+      std::copy_n(bytes + item.coded_at, part.code.Bytes(item.length), item.cached_coded);
+      weights = CachedWeights(batch, item);
+    } else if (item.cached_decoded) {
       Decode(batch, item, std::span(cache.ids() + item.first_arc, item.length));
       weights = cache.weights() + item.first_arc * part.weight_bytes;
     } else {
@@ -164,7 +165,7 @@ void ListReader::FillCache(ListBatch& batch) {
   }
 }
 
-std::byte* ListReader::KeptWeights(const ListBatch& batch, const ListItem& item) {
+std::byte* ListReader::CachedWeights(const ListBatch& batch, const ListItem& item) {
   const VertexId group = item.v / kGroup;
   const EdgeOffset before = item.first_arc - batch.lists->index()->group_begin(group);
   return batch.lists->cache()->CodedWeights(group) + before * batch.lists->part().weight_bytes;
@@ -189,8 +190,8 @@ std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
   decoded_count_ = 0;
   for (; i < batch.end; ++i) {
     ListItem& item = batch.items[i];
-    const bool is_coded = item.fetch || item.kept != nullptr;
-    if (!item.visit || item.keep || !is_coded) continue;
+    const bool is_coded = item.fetch || item.cached_coded != nullptr;
+    if (!item.visit || item.cached_decoded || !is_coded) continue;
     if (decoded_count_ > 0 && decoded_count_ + item.length > kNearArcs) break;
     if (decoded_.size() < item.length) decoded_.resize(std::max(item.length, kNearArcs));
     item.decoded_at = decoded_count_;
@@ -202,10 +203,10 @@ std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
 
 Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) const {
   if (item.length == 0) return {};
-  if (item.keep) return batch.lists->cache()->List(item.first_arc, item.length);
+  if (item.cached_decoded) return batch.lists->cache()->List(item.first_arc, item.length);
   const std::byte* weights = nullptr;
   if (batch.lists->part().weight_bytes > 0) {
-    weights = item.fetch ? batch.bytes.data() + item.weights_at : KeptWeights(batch, item);
+    weights = item.fetch ? batch.bytes.data() + item.weights_at : CachedWeights(batch, item);
   }
   return {std::span(decoded_).subspan(item.decoded_at, item.length), weights,
           decoded_count_ - item.decoded_at - item.length};

@@ -64,8 +64,8 @@ class ListReader {
   // `wanted_arcs` arcs. If the result is kDecoded or kCoded, the whole group must be fetched.
   EdgeCache::Form ClaimGroup(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs);
   static void Decode(const ListBatch& batch, const ListItem& item, std::span<VertexId> into);
-  // Where the weights of a list with `kept` are in the cache.
-  static std::byte* KeptWeights(const ListBatch& batch, const ListItem& item);
+  // Where the weights of a list that is cached coded are in the cache.
+  static std::byte* CachedWeights(const ListBatch& batch, const ListItem& item);
   // Puts the arrived lists of claimed groups into the cache.
   void FillCache(ListBatch& batch);
   // Starts the next round of a batch. After the last round, publishes the claimed groups and frees

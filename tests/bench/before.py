@@ -16,6 +16,8 @@ BAR = 1.05
 LIMIT_S = 20  # for the rounds of a row
 SHAPES = {"(1,1)": [], "(4,4)": ["--nodes", "4"], "(4,1)": ["--nodes", "4", "--compute", "1"],
           "(4,1) serve": ["--nodes", "4", "--compute", "1", "--memory-side", "serve"]}
+# Lists do not all fit into the edge cache.
+VERTEX_SHAPES = SHAPES | {"(4,1) half cached": [*SHAPES["(4,1)"], "--edge-cache", "50%"]}
 PROTOCOLS = ["nowait", "waitdie", "occ", "mvcc", "sundial", "calvin"]
 
 
@@ -44,7 +46,7 @@ def rows(bench):
     mining = {"triangles": [plain], "cliques -k 4": [plain], "motifs -k 3": [plain],
               "motifs -k 4": [small], "match --pattern house": [small]}
     for application, words in vertex.items():
-        for shape, options in SHAPES.items():
+        for shape, options in VERTEX_SHAPES.items():
             yield Row(f"{application} {shape}", [application, *words, *options], ["--verify"])
     for application, words in mining.items():
         name, *more = application.split()
