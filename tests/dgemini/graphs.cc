@@ -211,7 +211,7 @@ std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64
       {"pair", 2, {{1, 0}}, true, 'r'},
       {"star", 200, draw.Star(200, draw.Below(200)), false, 'i'},
       {"directed-star", 200, draw.Star(200, draw.Below(200)), true, 'n'},
-      {"chain", 300, draw.Chain(0, 300), false, 'r'},
+      {"chain", 120, draw.Chain(0, 120), false, 'r'},
       {"grid", 900, draw.Grid(36, 25), false, 'i'},
       {"kron", 8192, draw.Skewed(13, 60000), false, 'i'},
       {"directed-kron", 1024, draw.Skewed(10, 9000), true, 'i'},
@@ -219,7 +219,7 @@ std::vector<TestGraph> MakeTestGraphs(const std::string& folder, std::mt19937_64
       {"disconnected", 600, apart, false, 'n'},
       {"loops-and-duplicates", 40, loops, false, 'i'},
       {"directed-loops", 40, loops, true, 'i'},
-      {"shortcuts", 512, draw.Shortcuts(480, 32), false, 'i', 0},
+      {"shortcuts", 180, draw.Shortcuts(168, 12), false, 'i', 0},
       {"tails", 220, draw.Tails(2, 50, 60), false, 'i', 0},
   };
   std::vector<TestGraph> graphs;

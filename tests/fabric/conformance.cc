@@ -126,7 +126,10 @@ std::vector<Setting> AllSettings() {
   constexpr std::array kTransports = {"shm", "tcp", "mpi", "verbs"};
 #endif
   for (const char* const transport : kTransports) {
-    for (const NodeId nodes : {1, 2, 4, 8}) settings.push_back({transport, nodes});
+    for (const NodeId nodes : {1, 2, 4, 8}) {
+      // MPI's own waits spin, and eight nodes are more than most machines have processors.
+      if (nodes <= 4 || transport != std::string("mpi")) settings.push_back({transport, nodes});
+    }
   }
 #ifndef SLIMGRAPH_SIM
   settings.push_back({"tcp", 2, /*encrypts=*/true});

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "slimgraph/fabric/message.h"
+#include "slimgraph/fabric/operation.h"
 
 namespace slimgraph::internal {
 
