@@ -28,12 +28,24 @@ def processor_seconds():
     return time.process_time()
 
 
+def main_thread_is_in_a_call():
+    """Whether it is in a call of the package, or waits for a future."""
+    frame = sys._current_frames()[threading.main_thread().ident]
+    while frame is not None:
+        if frame.f_globals["__name__"].startswith(("slimgraph.", "concurrent.futures.")):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def interrupt_when_busy(seconds=0.3):
-    """Sends SIGINT to this process once native code has taken some processor time."""
+    """Sends SIGINT to this process when native code has taken some processor time and the main
+    thread is in a call.
+    """
     start = processor_seconds()
 
     def watch():
-        while processor_seconds() < start + seconds:
+        while processor_seconds() < start + seconds or not main_thread_is_in_a_call():
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
