@@ -12,11 +12,15 @@
 namespace slimgraph::dkudu {
 namespace {
 
+// The neighbours in a block of a file, which is read and verified as a whole.
+constexpr EdgeOffset kBlockArcs = kSlimBlockBytes / sizeof(VertexId);
+
 // Highway's sorter has a cost of its own that short lists are not worth.
 void Sort(std::span<VertexId> entries) {
   constexpr std::size_t kShort = 16;
   if (entries.size() <= kShort) return std::sort(entries.begin(), entries.end());
-  hwy::Sorter()(entries.data(), entries.size(), hwy::SortAscending());
+  thread_local const hwy::Sorter sorter;
+  sorter(entries.data(), entries.size(), hwy::SortAscending());
 }
 
 // The sums of a vertex with so many neighbours.
@@ -78,17 +82,34 @@ FileLists::FileLists(const GraphSource& file, ListPart part, std::span<const Ver
 }
 
 std::uint64_t FileLists::Bytes(const GraphSource& file, std::size_t threads) {
-  return (file.directed() ? 2 : 1) * ((kPieceVertices + 1) * sizeof(EdgeOffset) +
-                                      (kStepArcs + threads * kStepArcs / 4) * sizeof(VertexId));
+  return (file.directed() ? 2 : 1) *
+         ((kPieceVertices + 1) * sizeof(EdgeOffset) +
+          (kStepArcs + kBlockArcs + threads * kStepArcs / 4) * sizeof(VertexId));
+}
+
+Status FileLists::Side::Read(const GraphSource& file, std::size_t begin, std::size_t end,
+                             std::size_t threads) {
+  const bool goes_on = first <= offsets[begin] && offsets[begin] <= first + count;
+  const std::size_t used = goes_on ? offsets[begin] - first : count;
+  std::copy_n(neighbours.data() + used, count - used, neighbours.data());
+  count -= used;
+  first = offsets[begin];
+  if (first + count >= offsets[end]) return {};
+  const EdgeOffset blocks = (offsets[end] + kBlockArcs - 1) / kBlockArcs;
+  const std::size_t wanted = std::min(blocks * kBlockArcs, file.arcs()) - first;
+  if (neighbours.size() < wanted) neighbours.resize(wanted);
+  SLIM_TRY(file.ReadElements(file.neighbours(direction), first + count,
+                             std::span(neighbours).subspan(count, wanted - count), threads));
+  count = wanted;
+  return {};
 }
 
 Status FileLists::ReadStep() {
   const VertexId end = range_.first + range_.count;
-  step_ = next_;
-  cuts_.assign(1, step_);
+  cuts_.assign(1, next_);
   const std::size_t here = sides_[0].offsets.size();  // offsets of the window, one more than lists
-  if (here == 0 || step_ < window_ || step_ - window_ >= here - 1) {
-    window_ = step_;
+  if (here == 0 || next_ < window_ || next_ - window_ >= here - 1) {
+    window_ = next_;
     const std::size_t count = std::min<std::size_t>(kPieceVertices, end - window_);
     for (Side& side : sides_) {
       side.offsets.resize(count + 1);
@@ -96,16 +117,12 @@ Status FileLists::ReadStep() {
                                   threads_));
     }
   }
-  const std::size_t first = step_ - window_;
+  const std::size_t first = next_ - window_;
   const std::size_t count = sides_[0].offsets.size() - 1;
   std::size_t last = first + 1;
   const auto fits = [&](const Side& side) { return side.ArcsOf(first, last + 1) <= kStepArcs; };
   while (last < count && std::all_of(sides_.begin(), sides_.end(), fits)) ++last;
-  for (Side& side : sides_) {
-    side.neighbours.resize(side.ArcsOf(first, last));
-    SLIM_TRY(file_.ReadElements(file_.neighbours(side.direction), side.offsets[first],
-                                std::span(side.neighbours), threads_));
-  }
+  for (Side& side : sides_) SLIM_TRY(side.Read(file_, first, last, threads_));
   next_ = window_ + static_cast<VertexId>(last);
   // Pieces of equally many vertices and outgoing arcs.
   const auto cost = [&](std::size_t i) { return sides_[0].ArcsOf(first, i) + (i - first); };
@@ -116,19 +133,13 @@ Status FileLists::ReadStep() {
   return {};
 }
 
-std::span<VertexId> FileLists::Entries(std::size_t piece, VertexId dense) {
+template <typename Each>
+void FileLists::VisitEntries(VertexId dense, Each each) const {
   constexpr std::size_t kAhead = 24;  // ranks are scattered in memory, so they are prefetched
   const std::size_t number = dense - window_;
-  // The neighbours of the step from this list on.
-  const auto from_here = [&](const Side& side) {
-    return List(side.neighbours).subspan(side.ArcsOf(step_ - window_, number));
-  };
-  const List neighbours = from_here(sides_[0]);
-  const List out = neighbours.first(sides_[0].ArcsOf(number, number + 1));
-  std::vector<VertexId>& entries = entries_[piece];
-  std::size_t count = 0;
+  const List neighbours = sides_[0].From(number);
+  const List out = sides_[0].ListOf(number);
   if (!file_.directed()) {
-    if (entries.size() < out.size()) entries.resize(out.size());
     // A list of the file ascends by dense id, so duplicates are adjacent.
     VertexId last = dense;
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -136,29 +147,41 @@ std::span<VertexId> FileLists::Entries(std::size_t piece, VertexId dense) {
         __builtin_prefetch(&rank_of_[neighbours[i + kAhead]]);
       }
       const VertexId w = out[i];
-      entries[count] = rank_of_[w];
-      count += static_cast<std::size_t>(w != dense) & static_cast<std::size_t>(w != last);
+      each(rank_of_[w], static_cast<std::size_t>(w != dense) & static_cast<std::size_t>(w != last));
       last = w;
     }
-    return std::span(entries).first(count);
+    return;
   }
-  const List in = from_here(sides_[1]).first(sides_[1].ArcsOf(number, number + 1));
-  if (entries.size() < out.size() + in.size()) entries.resize(out.size() + in.size());
+  const List in = sides_[1].ListOf(number);
   for (std::size_t o = 0, i = 0; o < out.size() || i < in.size();) {
     const bool arc = i == in.size() || (o < out.size() && out[o] <= in[i]);
     const VertexId w = arc ? out[o] : in[i];
     while (o < out.size() && out[o] == w) ++o;
     while (i < in.size() && in[i] == w) ++i;
-    if (w != dense) entries[count++] = 2 * rank_of_[w] + (arc ? 1 : 0);
+    each(2 * rank_of_[w] + (arc ? 1 : 0), std::size_t{w != dense});
   }
-  return std::span(entries).first(count);
+}
+
+std::span<VertexId> FileLists::Entries(std::size_t piece, VertexId dense) {
+  const std::size_t number = dense - window_;
+  std::vector<VertexId>& entries = entries_[piece];
+  std::size_t most = 0;
+  for (const Side& side : sides_) most += side.ArcsOf(number, number + 1);
+  if (entries.size() < most) entries.resize(most);
+  const VertexId least = part_ == ListPart::kUpper ? rank_of_[dense] + 1 : 0;
+  VertexId* next = entries.data();
+  VisitEntries(dense, [&](VertexId entry, std::size_t counts) {
+    *next = entry;
+    next += counts & static_cast<std::size_t>(entry >= least);
+  });
+  return {entries.data(), next};
 }
 
 template <typename Each>
 Status FileLists::VisitStep(Each visit) {
   return ParallelFor(pieces(), threads_, [&](std::size_t piece) -> Status {
     for (VertexId dense = cuts_[piece]; dense < cuts_[piece + 1]; ++dense) {
-      if (wanted_.Has(rank_of_[dense])) visit(piece, dense, Entries(piece, dense));
+      if (wanted_.Has(rank_of_[dense])) visit(piece, dense);
     }
     return {};
   });
@@ -169,13 +192,17 @@ Result<FileLists::Sizes> FileLists::Measure() {
   std::vector<DegreeSums> sums(pieces());
   for (next_ = range_.first; next_ < range_.first + range_.count;) {
     SLIM_TRY(ReadStep());
-    SLIM_TRY(VisitStep([&](std::size_t piece, VertexId dense, List entries) {
+    SLIM_TRY(VisitStep([&](std::size_t piece, VertexId dense) {
       const VertexId rank = rank_of_[dense];
+      std::uint64_t all = 0;
       std::uint64_t above = 0;
-      for (const VertexId entry : entries) above += entry >> EntryBits(part_) > rank ? 1 : 0;
-      sums[piece].Add(SumsOf(entries.size(), above));
+      VisitEntries(dense, [&](VertexId entry, std::size_t counts) {
+        all += counts;
+        above += counts & static_cast<std::size_t>(entry >> EntryBits(part_) > rank);
+      });
+      sums[piece].Add(SumsOf(all, above));
       sizes.lengths[dense - range_.first] =
-          static_cast<std::uint32_t>(part_ == ListPart::kUpper ? above : entries.size());
+          static_cast<std::uint32_t>(part_ == ListPart::kUpper ? above : all);
     }));
   }
   for (const DegreeSums& of_piece : sums) sizes.sums.Add(of_piece);
@@ -186,18 +213,10 @@ Result<FileLists::Sizes> FileLists::Measure() {
 Result<bool> FileLists::VisitNext(const Visit& visit) {
   if (next_ == range_.first + range_.count) return false;
   SLIM_TRY(ReadStep());
-  SLIM_TRY(VisitStep([&](std::size_t piece, VertexId dense, std::span<VertexId> entries) {
-    const VertexId rank = rank_of_[dense];
-    if (part_ == ListPart::kUpper) {
-      std::size_t count = 0;
-      for (const VertexId w : entries) {
-        entries[count] = w;
-        count += w > rank ? 1 : 0;
-      }
-      entries = entries.first(count);
-    }
+  SLIM_TRY(VisitStep([&](std::size_t piece, VertexId dense) {
+    const std::span<VertexId> entries = Entries(piece, dense);
     Sort(entries);
-    visit(piece, rank, entries);
+    visit(piece, rank_of_[dense], entries);
   }));
   return true;
 }

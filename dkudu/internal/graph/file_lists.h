@@ -76,23 +76,39 @@ class FileLists {
   static std::uint64_t Bytes(const GraphSource& file, std::size_t threads);
 
  private:
-  // One direction's lists in the part of the file that is being read.
+  // One direction's lists in the part of the file that is being read. Vertices count from window_
+  // on.
   struct Side {
     Direction direction;
-    std::vector<EdgeOffset> offsets;  // of the vertices from window_ on
+    std::vector<EdgeOffset> offsets;
+    // So many neighbours, from the file's `first` on up to the end of a block. So no block is read
+    // twice.
     std::vector<VertexId> neighbours;
+    std::size_t count = 0;
+    EdgeOffset first = 0;
 
-    EdgeOffset ArcsOf(std::size_t first, std::size_t end) const {
-      return offsets[end] - offsets[first];
+    EdgeOffset ArcsOf(std::size_t begin, std::size_t end) const {
+      return offsets[end] - offsets[begin];
     }
+    // The neighbours from that vertex's list on.
+    List From(std::size_t vertex) const {
+      return List(neighbours).first(count).subspan(offsets[vertex] - first);
+    }
+    List ListOf(std::size_t vertex) const { return From(vertex).first(ArcsOf(vertex, vertex + 1)); }
+    // Has the lists of these vertices here.
+    Status Read(const GraphSource& file, std::size_t begin, std::size_t end, std::size_t threads);
   };
 
   // Reads the lists of the next vertices, and cuts them into pieces.
   Status ReadStep();
-  // Calls visit(piece, dense id, entries in any order) for the wanted vertices of the step.
+  // Calls visit(piece, dense id) for the wanted vertices of the step.
   template <typename Each>
   Status VisitStep(Each visit);
-  // The entries of the complete list, without self-loops and duplicates, by dense ids ascending.
+  // Calls each(entry, counts) for the entries of the complete list, by dense ids ascending.
+  // Self-loops and duplicates do not count.
+  template <typename Each>
+  void VisitEntries(VertexId dense, Each each) const;
+  // The entries of the list as it is kept, by dense ids ascending.
   std::span<VertexId> Entries(std::size_t piece, VertexId dense);
 
   const GraphSource& file_;
@@ -103,7 +119,6 @@ class FileLists {
   const std::size_t threads_;
   VertexId next_;        // the first vertex of the next step
   VertexId window_ = 0;  // the first vertex whose offsets are here
-  VertexId step_ = 0;    // the first vertex of this step
   std::vector<Side> sides_;
   std::vector<VertexId> cuts_;  // piece i has the vertices cuts_[i] .. cuts_[i + 1]-1
   std::vector<std::vector<VertexId>> entries_;  // by piece: scratch memory
