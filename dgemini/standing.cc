@@ -46,20 +46,38 @@ class PartCosts {
   double alpha_;
 };
 
+struct ListPosition {
+  EdgeOffset arc;
+  std::uint64_t byte;
+};
+
+// Where list number `list` of a part begins, or where the last one ends.
+ListPosition PositionOf(const ServedLists& lists, VertexId list, const ListCode& code) {
+  const std::size_t number =
+      std::min<std::size_t>(list / OffsetGroup::kLists, lists.offsets.size() - 1);
+  const OffsetGroup& group = lists.offsets[number];
+  ListPosition at{.arc = group.first_arc, .byte = group.first_byte};
+  for (std::size_t i = 0; i < list - number * OffsetGroup::kLists; ++i) {
+    at.arc += group.lengths[i];
+    at.byte += code.Bytes(group.lengths[i]);
+  }
+  return at;
+}
+
 // The size of the lists of `vertices`, a piece of `part`, whose lists are `lists`.
 SlotSize MeasureStanding(const ServedLists& lists, const VertexPart& part,
                          const VertexPart& vertices, const ListCode& code) {
-  SlotSize size;
-  size.begin.list = vertices.first - part.first;
-  const OffsetGroup& first = lists.offsets[size.begin.list / OffsetGroup::kLists];
-  size.begin.arc = first.first_arc;
-  size.begin.byte = first.first_byte;
-  for (VertexId i = size.begin.list; i < size.begin.list + vertices.count; ++i) {
+  const VertexId first = vertices.first - part.first;
+  const VertexId last = first + vertices.count;
+  const ListPosition begin = PositionOf(lists, first, code);
+  const ListPosition end = PositionOf(lists, last, code);
+  SlotSize size{.arcs = end.arc - begin.arc,
+                .coded_bytes = end.byte - begin.byte,
+                .longest = 0,
+                .begin = {first, begin.arc, begin.byte}};
+  for (VertexId i = first; i < last; ++i) {
     const OffsetGroup& group = lists.offsets[i / OffsetGroup::kLists];
-    const EdgeOffset length = group.lengths[i % OffsetGroup::kLists];
-    size.arcs += length;
-    size.coded_bytes += code.Bytes(length);
-    size.longest = std::max(size.longest, length);
+    size.longest = std::max<EdgeOffset>(size.longest, group.lengths[i % OffsetGroup::kLists]);
   }
   return size;
 }
