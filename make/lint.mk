@@ -27,13 +27,14 @@ endef
 TIDY_FOLDERS := $(filter-out tests/%,$(FOLDERS))
 $(foreach folder,$(TIDY_FOLDERS),$(eval $(call tidy_folder,$(folder))))
 
-# Headers compile alone. Those with a source file are the first that it includes.
-LONE_HEADERS := $(filter-out $(SOURCES:.cc=.h) tests/% $(wildcard slimgraph/*/sim/*.h slimgraph/*/*/sim/*.h),\
+# The library's headers compile alone, as in a user's program. Those with a source file are the first
+# that it includes.
+LONE_HEADERS := $(filter-out $(SOURCES:.cc=.h) apps/% tests/% $(wildcard slimgraph/*/sim/*.h slimgraph/*/*/sim/*.h),\
                   $(filter %.h,$(OUR_CODE)))
 
 build/tidy/%.h.ok: %.h | build/.deps
 	@mkdir -p $(@D)
-	@echo '$(INCLUDE) "$<"' | $(CXX) $(COMMON) -fsyntax-only -MMD -MP -MT $@ -MF $(@:.ok=.d) -x c++ -
+	@echo '$(INCLUDE) "$<"' | $(CXX) -std=c++20 $(WARNINGS) -I. -fsyntax-only -MMD -MP -MT $@ -MF $(@:.ok=.d) -x c++ -
 	@touch $@
 
 tidy: $(TIDY_FOLDERS:%=build/tidy/%.ok) $(LONE_HEADERS:%=build/tidy/%.ok)
