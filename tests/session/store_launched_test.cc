@@ -96,7 +96,7 @@ TEST_P(LaunchedStores, CommitWhatASerialOrderCommits) {
     // What the protocols send does not depend on the transport.
     const bool is_twin = GetParam() != std::string("occ") && GetParam() != std::string("calvin");
     if (is_twin && transport == std::string("tcp")) continue;
-    if (GetParam() == std::string("calvin") && nodes == 4) continue;  // takes ten times as long
+    if (GetParam() == std::string("calvin") && nodes == 4) continue;  // takes twice as long
     ScratchFolder folder;
     const std::uint64_t seed = random();
     const CommandEnd end = LaunchStore(nodes, compute, "DISABLED_LaunchedStore.Everything",

@@ -81,8 +81,8 @@ class FileLists {
   struct Side {
     Direction direction;
     std::vector<EdgeOffset> offsets;
-    // So many neighbours, from the file's `first` on up to the end of a block. So no block is read
-    // twice.
+    // The first `count` of these have been read: from arc `first` of the file up to the end of a
+    // block, so that the next step does not read that block again.
     std::vector<VertexId> neighbours;
     std::size_t count = 0;
     EdgeOffset first = 0;
