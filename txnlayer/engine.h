@@ -172,6 +172,9 @@ class Engine {
   // Returns for how many seconds commits of this node waited.
   using BetweenCommitsWork = std::function<Result<Timestamp>(Timestamp latest, bool over)>;
   Result<double> BetweenCommits(Cluster& cluster, const BetweenCommitsWork& work);
+  // Before such a moment: waits for transactions of this node that earlier moments have aborted
+  // more than once, for some seconds at most.
+  void AwaitSheltered(Cluster& cluster);
   // Waits for the end of the run, or for EndRuns().
   void AwaitRunEnd();
   // The same for at most `limit`. Returns whether the end has come.

@@ -183,6 +183,7 @@ class Transaction {
   Access* NewAccess(const Want& want);
   bool Outlasts(bool writes);
   void LeaveCommit();
+  void End();
   // For read timestamps: times.cc.
   void BeginReading(std::uint64_t now_ns);
   void EndReading();
@@ -264,6 +265,9 @@ class Transaction {
   Timestamp counted_ = 0;             // the source or the result of an operation on a counter
   bool in_commit_ = false;            // it has passed the gate
   std::uint32_t moment_ = 0;          // the last one before its begin
+  std::uint32_t overtaken_ = 0;       // how many moments have aborted it since its first attempt
+  std::uint64_t shelter_ns_ = 0;      // for how long the next ones shall wait for it
+  bool sheltered_ = false;            // they do
   std::uint32_t sweeps_asked_ = 0;    // since its first attempt
   std::uint32_t growths_seen_ = 0;    // how often tables had grown then
   bool no_placeholder_room_ = false;  // it aborted as there was no room for a placeholder

@@ -111,6 +111,25 @@ TEST_P(BlockedBodies, HoldUpNoSnapshot) {
   ASSERT_OK(session.Close());
 }
 
+// A body takes longer than a snapshot, and one snapshot follows the other. Under some protocols each
+// of them makes the body run again, but soon they wait for it.
+TEST_P(BlockedBodies, CommitBesideEndlessSnapshots) {
+  Session session = SessionOf(2);
+  GraphStore store = NewStore(session, 12);
+  auto slow = store.Submit([](WriteTransaction& t) -> Status {
+    SLIM_TRY(t.AddEdge(0, 9));
+    SleepFor(std::chrono::milliseconds(40));
+    return t.AddEdge(1, 9);
+  });
+  while (slow.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    EXPECT_THAT(EdgesOf(store), ::testing::AnyOf(9U, 11U));
+  }
+  const TransactionOutcome outcome = slow.get();
+  EXPECT_TRUE(outcome.committed()) << outcome.cause.message;
+  EXPECT_EQ(EdgesOf(store), 11U);
+  ASSERT_OK(session.Close());
+}
+
 // A body that reads at a time is blocked while others change what it has read and what it reads
 // later, while a snapshot is taken, and longer than bodies with locks may be.
 TEST(BodiesThatReadAtATime, SeeOneMomentAndHoldUpNobody) {

@@ -37,6 +37,7 @@ struct Latest {
 }  // namespace
 
 Result<Moment> BetweenCommits(Cluster& cluster, TransactionalGraph& graph, const MomentWork& work) {
+  graph.engine().AwaitSheltered(cluster);
   SLIM_ASSIGN(const int death, cluster.all().AllMax(graph.HasSeenAllDeaths(cluster) ? 0 : 1));
   if (death != 0) return StopTheWorld(cluster, graph, work);
   Moment moment;

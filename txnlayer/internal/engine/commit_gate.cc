@@ -20,6 +20,27 @@ bool CommitGate::Turn(Worker& worker, TimestampSource& clock) {
   return true;
 }
 
+void CommitGate::Shelter(std::uint32_t thread, std::uint64_t until_ns) {
+  Thread& its = threads_[thread];
+  ++its.sheltered;
+  its.sheltered_until_ns = std::max(its.sheltered_until_ns.load(), until_ns);
+}
+
+bool CommitGate::Unshelter(std::uint32_t thread) {
+  Thread& its = threads_[thread];
+  if (--its.sheltered > 0) return false;
+  its.sheltered_until_ns = 0;
+  return true;
+}
+
+std::uint64_t CommitGate::sheltered_until_ns() const {
+  std::uint64_t until_ns = 0;
+  for (const Thread& thread : threads_) {
+    until_ns = std::max(until_ns, thread.sheltered_until_ns.load());
+  }
+  return until_ns;
+}
+
 void CommitGate::Close() {
   ++closed_;
   WakeAll();

@@ -7,6 +7,11 @@
 // have left. The moment is when all threads of all nodes have settled. Then the gate is opened
 // again.
 //
+// Under some protocols a moment aborts the transactions that are under way. Those that this has met
+// more than once are sheltered: the next moment waits until they have ended, but not longer than
+// each of them has asked for. Otherwise a long transaction would never commit beside snapshots that
+// follow each other closely.
+//
 // A thread notes closing and opening in its own turn. So its coroutines enter and leave without any
 // synchronisation.
 #pragma once
@@ -36,8 +41,14 @@ class CommitGate {
   // The number of the last moment. A transaction that finds another number than at its begin has
   // begun before a moment, or during one.
   std::uint32_t moment(std::uint32_t thread) const { return threads_[thread].opened; }
+  // A transaction that is sheltered begins and ends. Unshelter() returns whether no other one of
+  // the thread is.
+  void Shelter(std::uint32_t thread, std::uint64_t until_ns);
+  bool Unshelter(std::uint32_t thread);
 
   // --- for one thread outside of the engine at a time
+  // Until when the next moment is to wait; 0: no transaction is sheltered.
+  std::uint64_t sheltered_until_ns() const;
   void Close();
   bool settled() const;
   // The largest timestamp of all threads, when they had settled.
@@ -50,6 +61,8 @@ class CommitGate {
     std::uint32_t closed = 0;  // the numbers of the last closing and opening that it has noted
     std::uint32_t opened = 0;
     std::uint32_t inside = 0;                // commits under way
+    std::uint32_t sheltered = 0;             // transactions
+    std::atomic<std::uint64_t> sheltered_until_ns = 0;
     Timestamp latest = 0;                    // when it settled
     std::atomic<std::uint32_t> settled = 0;  // for which closing
   };

@@ -76,6 +76,19 @@ Result<bool> Engine::StopTheWorld(Cluster& cluster, const std::function<Status()
   return true;
 }
 
+// Transactions that are sheltered from now on do not make this wait longer.
+void Engine::AwaitSheltered(Cluster& cluster) {
+  const LossWatch watch = cluster.job().WatchLoss([this](NodeId) { TellStoppers(); });
+  std::unique_lock lock(stop_mutex_);
+  const std::uint64_t until_ns = gate_.sheltered_until_ns();
+  const std::uint64_t now_ns = NowNs();
+  if (until_ns <= now_ns) return;
+  stop_changed_.wait_for(lock, std::chrono::nanoseconds(until_ns - now_ns), [&] {
+    return gate_.sheltered_until_ns() == 0 || course_ != Course::kRunning ||
+           !cluster.job().all_alive();
+  });
+}
+
 Result<double> Engine::BetweenCommits(Cluster& cluster, const BetweenCommitsWork& work) {
   const LossWatch watch = cluster.job().WatchLoss([this](NodeId) { TellStoppers(); });
   bool over = false;

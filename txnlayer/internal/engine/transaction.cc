@@ -27,6 +27,11 @@ constexpr std::uint32_t kMostSweeps = 3;
 // The room for placeholders that every table has at least (table.cc).
 constexpr std::ptrdiff_t kPlaceholdersThatFit = 64;
 constexpr std::uint64_t kRestPollNs = 200'000;
+// A transaction is sheltered when so many moments have overtaken it. The next ones then wait for it
+// kShelterTries times as long as its last try took, but not longer than kMostShelterNs.
+constexpr std::uint32_t kOvertakenToShelter = 2;
+constexpr std::uint64_t kShelterTries = 4;
+constexpr std::uint64_t kMostShelterNs = 10'000'000'000;
 constexpr std::uint64_t kLongNs = 3'600'000'000'000;
 constexpr NodeId kNoHome = ~NodeId{0};
 
@@ -72,6 +77,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
   if (only_reads_) BeginReading(now_ns);
   if (!again) {
     shares_ = true;
+    overtaken_ = 0;
     sweeps_asked_ = 0;
     growths_seen_ = engine_.growths_;
   }
@@ -86,6 +92,10 @@ void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
   }
   stages_.Set(Stage::kReadAt, orders_ && one_sided(Stage::kRead));
   began_ns_ = now_ns;
+  if (overtaken_ >= kOvertakenToShelter) {
+    engine_.gate_.Shelter(thread_.worker.index(), now_ns + shelter_ns_);
+    sheltered_ = true;
+  }
   moment_ = engine_.gate_.moment(thread_.worker.index());
   reason_ = AbortReason::kNone;
   conflict_ = {};
@@ -166,11 +176,17 @@ void Transaction::LeaveCommit() {
   if (std::exchange(in_commit_, false)) engine_.gate_.Leave(thread_.worker.index());
 }
 
+void Transaction::End() {
+  open_ = false;
+  if (!std::exchange(sheltered_, false)) return;
+  if (engine_.gate_.Unshelter(thread_.worker.index())) engine_.TellStoppers();
+}
+
 bool Transaction::Commit() {
   if (!EnterCommit()) return false;
   if (only_reads_) {
     EndReading();
-    open_ = false;
+    End();
     ++figures_.committed;
     ++figures_.read_only;
     return true;
@@ -197,7 +213,7 @@ bool Transaction::Commit() {
   }
   LeaveCommit();
   if (frame_->logged) frame_->logged->installing = &frame_->pending;
-  open_ = false;
+  End();
   ++figures_.committed;
   return true;
 }
@@ -245,7 +261,11 @@ void Transaction::Fail(AbortReason reason) {
     }
   }
   reason_ = reason;
-  open_ = false;
+  if (reason == AbortReason::kOvertaken) {
+    ++overtaken_;
+    shelter_ns_ = std::min(kShelterTries * (NowNs() - began_ns_), kMostShelterNs);
+  }
+  End();
   ++figures_.aborted[static_cast<std::size_t>(reason)];
   if (task_.worker().failed()) engine_.failed_ = true;
 }
