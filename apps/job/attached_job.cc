@@ -11,7 +11,6 @@
 #include "slimgraph/base/units.h"
 #include "slimgraph/launch/place.h"
 #include "slimgraph/launch/started_by.h"
-#include "slimgraph/pool/descriptor.h"
 
 namespace slimgraph {
 namespace {
@@ -202,15 +201,6 @@ std::function<std::string(NodeId, const std::string&)> BeforeEnd(
   };
 }
 
-// All nodes must know it.
-Status ChooseTransport(JobOptions& options, std::vector<std::string>& arguments) {
-  SLIM_ASSIGN(const PoolDescriptor pool, ReadDescriptor(options.standing->pool));
-  if (!pool.read_only || !options.transport.empty()) return {};
-  options.transport = "tcp";
-  arguments.insert(arguments.end(), {"--transport", options.transport});
-  return {};
-}
-
 // Has the steps kept. If a node 0 before this one has died, resumes from the last step that it
 // kept.
 Status ResumeFrom(HandoverKeeper& keeper, const NodeZerosBefore& before, ComputeNodes& nodes,
@@ -226,12 +216,9 @@ Status ResumeFrom(HandoverKeeper& keeper, const NodeZerosBefore& before, Compute
 }
 
 // Node 0, in all phases of the job. `keeper`: null unless the job survives deaths.
-int RunFirstNode(const std::string& command, JobOptions options, std::vector<std::string> arguments,
-                 const Application& application, HandoverKeeper* keeper,
-                 const NodeZerosBefore& before) {
-  if (const Status chosen = ChooseTransport(options, arguments); !chosen) {
-    return PrintError(chosen.error());
-  }
+int RunFirstNode(const std::string& command, JobOptions options,
+                 const std::vector<std::string>& arguments, const Application& application,
+                 HandoverKeeper* keeper, const NodeZerosBefore& before) {
   Report report(command);
   if (const int times = TimesBegunAgain(); times > 0) {
     report.Set("/begun_again", std::int64_t{times});

@@ -26,7 +26,7 @@ Result<int> RunNode(Job& job, const JobOptions& options, Report& report, const O
                                  options.transport, options.network, options.qps_per_peer};
   cluster_options.serving_threads = options.serving_threads;
   if (cluster_options.transport.empty()) {
-    cluster_options.transport = job.one_host() ? "shm" : "tcp";
+    cluster_options.transport = job.maps_memory() ? "shm" : "tcp";
   }
   SLIM_ASSIGN(cluster, Cluster::Start(job, cluster_options));
   JobRun run{.cluster = *cluster,

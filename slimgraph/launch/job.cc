@@ -155,6 +155,7 @@ Result<std::unique_ptr<Job>> Job::Form(JoinConfig config, OnLoss on_loss,
   const auto orphaned = [] { EndProcess(kInterrupted); };
   job->secret_ = config.secret;
   job->encrypts_ = config.encrypts;
+  job->confined_ = config.confined;
   job->quota_ = config.quota;
   job->host_cache_ = config.host_cache;
   job->before_end_ = std::move(config.before_end);

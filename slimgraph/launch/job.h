@@ -38,6 +38,7 @@ struct JoinConfig {
   std::string secret{};       // the same on all nodes, never empty; only nodes that know it can
                               // join
   bool encrypts = false;      // the same on all nodes; see Job::encrypts
+  bool confined = false;      // the same; some nodes cannot map others' memory
   Quota quota{};              // the same on all nodes
   std::string host_cache{};   // Job::host_cache
   // Node 0: called from time to time while it waits for the others; an error ends the waiting.
@@ -172,6 +173,8 @@ class Job {
   // share memory.
   bool same_host(NodeId a, NodeId b) const { return hosts_[a] == hosts_[b]; }
   bool one_host() const;
+  // Whether all nodes can map each other's memory.
+  bool maps_memory() const { return one_host() && !confined_; }
 
   // The network address under which the other nodes reach `node`.
   const std::string& address(NodeId node) const { return addresses_[node]; }
@@ -236,6 +239,7 @@ class Job {
   std::atomic<double> progress_{kUnknownProgress};
   std::string secret_;  // empty in a job of one node
   bool encrypts_ = false;
+  bool confined_ = false;
   Quota quota_;
   std::string host_cache_;
   std::function<std::string(NodeId, const std::string&)> before_end_;

@@ -19,9 +19,10 @@ std::atomic<bool> is_node{false};  // of a session that a launcher has started
 }  // namespace
 
 std::string Place::ToText() const {
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret,
-                     encrypts ? 1 : 0, quota.first_lender, quota.memory_bytes, quota.bytes_per_s,
-                     host_cache.empty() ? kNone : host_cache, listener, command);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret,
+                     encrypts ? 1 : 0, confined ? 1 : 0, quota.first_lender, quota.memory_bytes,
+                     quota.bytes_per_s, host_cache.empty() ? kNone : host_cache, listener,
+                     command);
 }
 
 JoinConfig Place::Config() const {
@@ -33,6 +34,7 @@ JoinConfig Place::Config() const {
   config.hub_address = hub;
   config.secret = secret;
   config.encrypts = encrypts;
+  config.confined = confined;
   config.quota = quota;
   config.host_cache = host_cache;
   return config;
@@ -52,11 +54,11 @@ Result<std::optional<Place>> TakePlace() {
   const std::string text = set;
   ::unsetenv(kJoinVariable);
   const auto words = Split(text, ' ');
-  constexpr std::size_t kWords = 12;
+  constexpr std::size_t kWords = 13;
   const auto number = [&](std::size_t i) { return std::atoll(std::string(words[i]).c_str()); };
   const auto in_range = [](long long n) { return n >= 0 && n <= static_cast<int>(kMaxNodes); };
   if (words.size() < kWords || !in_range(number(0)) || !in_range(number(1)) ||
-      !in_range(number(2)) || !in_range(number(6)) || number(0) >= number(1)) {
+      !in_range(number(2)) || !in_range(number(7)) || number(0) >= number(1)) {
     return UsageError("{} does not name a node: it is set by a session, not by hand",
                       kJoinVariable);
   }
@@ -66,14 +68,15 @@ Result<std::optional<Place>> TakePlace() {
               .hub = std::string(words[3]),
               .secret = std::string(words[4]),
               .encrypts = number(5) != 0,
-              .quota = {.first_lender = static_cast<NodeId>(number(6)),
-                        .memory_bytes = static_cast<std::uint64_t>(number(7)),
-                        .bytes_per_s = static_cast<std::uint64_t>(number(8))},
-              .host_cache = words[9] == kNone ? "" : std::string(words[9]),
-              .listener = static_cast<int>(number(10))};
+              .confined = number(6) != 0,
+              .quota = {.first_lender = static_cast<NodeId>(number(7)),
+                        .memory_bytes = static_cast<std::uint64_t>(number(8)),
+                        .bytes_per_s = static_cast<std::uint64_t>(number(9))},
+              .host_cache = words[10] == kNone ? "" : std::string(words[10]),
+              .listener = static_cast<int>(number(11))};
   SLIM_TRY(BecomeNodeOnce());
   // The command may have blanks.
-  place.command = std::string(words[11].data(), text.data() + text.size());
+  place.command = std::string(words[12].data(), text.data() + text.size());
   return place;
 }
 

@@ -24,6 +24,7 @@ struct Place {
   std::string hub = {};         // "host:port" of node 0
   std::string secret = {};      // of the job
   bool encrypts = false;        // Job::encrypts
+  bool confined = false;        // JoinConfig::confined
   Quota quota = {};             // Job::quota
   std::string host_cache = {};  // Job::host_cache
   int listener = -1;         // node 0: the descriptor of the socket on which it accepts the others

@@ -62,8 +62,7 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   made->facts_ = {.nodes = static_cast<NodeId>(pool.nodes.size()),
                   .copies = pool.copies,
                   .id = found[0],
-                  .facts = found[1],
-                  .read_only = pool.read_only};
+                  .facts = found[1]};
   std::string view;
   if (request.view_of) {
     SLIM_ASSIGN(view, request.view_of(found[1]));
@@ -84,13 +83,14 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
   SLIM_ASSIGN(config.listener, ListenTcp(pool.has_hosts() ? "0.0.0.0" : "127.0.0.1"));
   SLIM_ASSIGN(config.secret, NewSecret());
   config.encrypts = pool.encrypts;
+  config.confined = pool.read_only;
   config.quota = {.first_lender = request.compute,
                   .memory_bytes = pool.job_memory_bytes,
                   .bytes_per_s = (pool.job_bytes_per_s + request.compute - 1) / request.compute};
   const std::string program =
       request.compute_command.empty() ? "/proc/self/exe" : request.compute_command.front();
   const bool over_tcp = request.transport == "tcp" ||
-                        (request.transport.empty() && (pool.has_hosts() || pool.read_only));
+                        (request.transport.empty() && (pool.has_hosts() || config.confined));
   if (over_tcp && !request.is_cache && pool.host_cache_bytes > 0) {
     config.host_cache =
         FindCacheAgent(pool, {request.pool, request.graph, view, found[0]}, program);
@@ -102,6 +102,7 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
                          : fmt::format("127.0.0.1:{}", LocalAddress(config.listener.get()).port()),
               .secret = config.secret,
               .encrypts = pool.encrypts,
+              .confined = config.confined,
               .quota = config.quota,
               .host_cache = config.host_cache};
   for (NodeId i = 0; i < connections.size(); ++i) {

@@ -43,11 +43,10 @@ struct AttachRequest {
 };
 
 struct PoolFacts {
-  NodeId nodes = 0;        // of the pool
-  NodeId copies = 1;       // of each part
-  std::string id;          // of the graph's load
-  std::string facts;       // about the graph, as the loader on node 0 of the pool has told
-  bool read_only = false;  // the pool is shared with this user (sharing.h): jobs run over tcp
+  NodeId nodes = 0;   // of the pool
+  NodeId copies = 1;  // of each part
+  std::string id;     // of the graph's load
+  std::string facts;  // about the graph, as the loader on node 0 of the pool has told
 };
 
 class Attachment {

@@ -4,6 +4,7 @@ import os
 
 import graphs
 from command import Wrong
+from shapes import MPI_NODES
 
 LOCKING = ["nowait", "waitdie", "boundedwait"]
 STAGES = {**{name: 5 for name in LOCKING}, "occ": 6, "to": 5, "mvcc": 5,
@@ -70,11 +71,14 @@ def is_strict(protocol, words):
 
 
 def draw_shape(random, transports, least=1):
-    nodes = random.randint(least, 5)
+    transport = random.choice(transports)
+    # Two jobs over MPI, side by side, hardly go on if they have many more threads than processors.
+    over_mpi = transport == "mpi"
+    nodes = random.randint(least, MPI_NODES if over_mpi else 5)
     compute = random.choice([1, nodes, nodes, random.randint(1, nodes)])
-    return nodes, ["--nodes", nodes, "--compute", compute, "--threads", random.choice([1, 1, 2, 3]),
-                   "--coroutines", random.choice([1, 2, 8, 16, "auto"]),
-                   "--transport", random.choice(transports)]
+    threads = 1 if over_mpi else random.choice([1, 1, 2, 3])
+    return nodes, ["--nodes", nodes, "--compute", compute, "--threads", threads,
+                   "--coroutines", random.choice([1, 2, 8, 16, "auto"]), "--transport", transport]
 
 
 def draw_death(random, protocol, nodes, replicas):

@@ -93,7 +93,7 @@ Status Nodes::Start(const SessionOptions& options) {
            : !options.pool_graph.empty() ? StartAttached(options)
                                          : StartHere(options));
   SLIM_TRY(AgreeOnVersion(*job_, VersionOfCalls()));
-  const std::string transport = job_->one_host() && !pool_is_shared() ? "shm" : "tcp";
+  const std::string transport = job_->maps_memory() ? "shm" : "tcp";
   return Keep(request_.transport, options.transport.empty() ? transport : options.transport);
 }
 

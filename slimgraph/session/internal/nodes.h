@@ -49,7 +49,6 @@ class Nodes {
   // Of the graph of a pool to which the session is attached; "": it is not attached, or this is not
   // node 0.
   std::string pool_facts() const { return attachment_ ? attachment_->facts().facts : ""; }
-  bool pool_is_shared() const { return attachment_ && attachment_->facts().read_only; }
   std::uint64_t NewGraph() { return ++last_graph_; }
   // Null once the graph is dropped.
   OpenGraph* Find(std::uint64_t graph);
