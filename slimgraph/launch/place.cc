@@ -21,8 +21,7 @@ std::atomic<bool> is_node{false};  // of a session that a launcher has started
 std::string Place::ToText() const {
   return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {}", node, nodes, compute, hub, secret,
                      encrypts ? 1 : 0, confined ? 1 : 0, quota.first_lender, quota.memory_bytes,
-                     quota.bytes_per_s, host_cache.empty() ? kNone : host_cache, listener,
-                     command);
+                     quota.bytes_per_s, host_cache.empty() ? kNone : host_cache, listener, command);
 }
 
 JoinConfig Place::Config() const {

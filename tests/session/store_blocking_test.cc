@@ -111,8 +111,8 @@ TEST_P(BlockedBodies, HoldUpNoSnapshot) {
   ASSERT_OK(session.Close());
 }
 
-// A body takes longer than a snapshot, and one snapshot follows the other. Under some protocols each
-// of them makes the body run again, but soon they wait for it.
+// A body takes longer than a snapshot, and one snapshot follows the other. Under some protocols
+// each of them makes the body run again, but soon they wait for it.
 TEST_P(BlockedBodies, CommitBesideEndlessSnapshots) {
   Session session = SessionOf(2);
   GraphStore store = NewStore(session, 12);

@@ -60,8 +60,8 @@ class CommitGate {
   struct alignas(64) Thread {
     std::uint32_t closed = 0;  // the numbers of the last closing and opening that it has noted
     std::uint32_t opened = 0;
-    std::uint32_t inside = 0;                // commits under way
-    std::uint32_t sheltered = 0;             // transactions
+    std::uint32_t inside = 0;     // commits under way
+    std::uint32_t sheltered = 0;  // transactions
     std::atomic<std::uint64_t> sheltered_until_ns = 0;
     Timestamp latest = 0;                    // when it settled
     std::atomic<std::uint32_t> settled = 0;  // for which closing
