@@ -6,6 +6,7 @@
 
 #include "dgemini/internal/atomics.h"
 #include "dgemini/internal/bucket_walk.h"
+#include "dgemini/internal/caching_scope.h"
 #include "dgemini/internal/leaving.h"
 #include "dgemini/internal/prefetch.h"
 #include "dgemini/internal/reductions.h"
@@ -75,6 +76,9 @@ struct LevelsStep {
 
 // Searches by levels, a step for each. After many small steps, it searches by buckets of levels
 // (internal/bucket_walk.h), until a step is large.
+//
+// Large steps need most lists once at most, and many of them never. Small ones soon need the lists
+// beside those that they read.
 class BreadthFirstSearch {
  public:
   BreadthFirstSearch(Engine& engine, std::uint64_t most_depth)
@@ -103,8 +107,11 @@ class BreadthFirstSearch {
 
   // SearchLevels() and SearchBuckets() return whether the search goes on in the other way.
   Result<bool> SearchLevels() {
+    CachingScope caching(engine_, Admission::kWhenPaid);
     for (; !in_.empty() && step_.level <= most_depth_; ++step_.level) {
-      if (small_ == kManySmallSteps) {
+      const bool many_small = small_ >= kManySmallSteps;
+      caching.Change(many_small ? Admission::kAtOnce : Admission::kWhenPaid);
+      if (many_small && HasCostlySteps(engine_)) {
         bucket_ = (step_.level - 1) / kLevelsOfBucket;
         return true;
       }
@@ -112,7 +119,7 @@ class BreadthFirstSearch {
       if (left) return false;
       SLIM_TRY(engine_.Advance(in_, step_, out_));
       std::swap(in_, out_);
-      small_ = HasCostlySteps(engine_) && IsSmallStep(engine_, in_) ? small_ + 1 : 0;
+      small_ = IsSmallStep(engine_, in_) ? small_ + 1 : 0;
     }
     return false;
   }

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "dgemini/engine.h"
+#include "dgemini/internal/caching_scope.h"
 #include "dgemini/internal/forest.h"
 #include "dgemini/internal/leaving.h"
 
@@ -47,8 +48,8 @@ class JoiningComponents {
     return ChooseHub();
   }
 
-  // Walks a sample of the edges, chooses the hub, and walks what else is needed. A list in a memory
-  // node is read once at most. Returns whether the program has been left before the end.
+  // Walks a sample of the edges, chooses the hub, and walks what else is needed. Returns whether
+  // the program has been left before the end.
   Result<bool> WalkSampleFirst() {
     SLIM_TRY(Leave(engine_).map([](bool) {}));  // the first step: there is nothing to leave yet
     const auto any = [](VertexId) { return std::true_type(); };
@@ -173,6 +174,7 @@ Status JoiningComponents::Agree() {
 }  // namespace
 
 Result<VertexArray<VertexId>> Components(Engine& engine, bool directed) {
+  const CachingScope caching(engine, Admission::kWhenPaid);  // each list is read once at most
   VertexArray<VertexId> parent(engine.vertices());
   JoiningComponents joining(engine, parent);
   SLIM_ASSIGN(const bool resumed, joining.ResumeAfterSample());

@@ -61,6 +61,12 @@ class Engine {
   // With it, other compute nodes may continue a program (internal/leaving.h); null: none do.
   Handover* handover() const { return handover_; }
   void SetHandover(Handover* handover) { handover_ = handover; }
+  // When the edge cache takes lists (internal/caching_scope.h). After CacheAtOnce() it always takes
+  // them at once, because later computations will need them.
+  void SetAdmission(Admission admission) {
+    work_.SetAdmission(caches_at_once_ ? Admission::kAtOnce : admission);
+  }
+  void CacheAtOnce() { caches_at_once_ = true; }
   std::uint32_t threads() const { return team_.threads(); }
   // The length of the longest out list of the share.
   EdgeOffset longest() const { return work_.longest(); }
@@ -250,6 +256,7 @@ class Engine {
   Mirror mirror_;
   PushSteps push_;
   Handover* handover_ = nullptr;
+  bool caches_at_once_ = false;
   StepCounts counts_;
   std::optional<ReduceSteps> reduce_;  // if memory nodes reduce
   std::uint64_t reduced_bytes_ = 0;    // of all reduced steps so far, estimated

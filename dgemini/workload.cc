@@ -381,6 +381,12 @@ std::vector<Bytes> Workload::own_weights() const {
   return weights;
 }
 
+void Workload::SetAdmission(Admission admission) {
+  for (const auto& lists : delegated_) {
+    if (lists->cache() != nullptr) lists->cache()->SetAdmission(admission);
+  }
+}
+
 std::uint64_t Workload::remote_arcs() const {
   std::uint64_t arcs = 0;
   for (const auto& lists : delegated_) arcs += lists->part().arcs;

@@ -94,6 +94,8 @@ class Workload {
   // On compute nodes: receives the answers; null if memory nodes do not serve requests.
   ListAnswers* answers() { return answers_.get(); }
 
+  // When the edge cache takes lists. While no thread reads any.
+  void SetAdmission(Admission admission);
   // The bytes for which the edge cache still has room.
   std::uint64_t cache_bytes_left() const { return cache_budget_->left(); }
 

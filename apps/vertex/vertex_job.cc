@@ -230,10 +230,10 @@ void AddNeeds(dgemini::WorkloadNeeds& all, const dgemini::WorkloadNeeds& more) {
   all.list_bytes = std::max(all.list_bytes, more.list_bytes);
 }
 
-// Runs one application on the loaded graph.
+// Runs one application on the loaded graph. `alone`: nothing else will be computed on it.
 Status RunOn(const VertexWork& one, const VertexOptions& options, const GraphSource& file,
              const OriginalIds& ids, dgemini::Workload& work, dgemini::Exchange& exchange,
-             ValueFile* output) {
+             ValueFile* output, bool alone) {
   JobRun& run = one.run;
   Cluster& cluster = run.cluster;
   VertexApplication& application = one.application;
@@ -241,6 +241,7 @@ Status RunOn(const VertexWork& one, const VertexOptions& options, const GraphSou
   if (cluster.computes()) {
     engine = std::make_unique<dgemini::Engine>(cluster, work, exchange, options.mode);
     if (run.phases != nullptr) engine->SetHandover(&run.phases->handover);
+    if (!alone) engine->CacheAtOnce();
   }
   SLIM_TRY(Measure(run, options, work, engine.get(), application));
   if (run.moves_to != 0) return {};
@@ -342,8 +343,9 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
   SLIM_TRY(ReportLoadedMemory(run));
   run.text = fmt::format("{}: {} vertices, {} edges\n", file.path(), FormatCount(file.vertices()),
                          FormatCount(file.edges()));
+  const bool alone = works.size() == 1 && options.repeat <= 1;
   for (std::size_t i = 0; i < works.size(); ++i) {
-    SLIM_TRY(RunOn(works[i], options, file, ids, *work, exchange, outputs[i].get()));
+    SLIM_TRY(RunOn(works[i], options, file, ids, *work, exchange, outputs[i].get(), alone));
   }
   return {};
 }

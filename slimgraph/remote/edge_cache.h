@@ -19,6 +19,17 @@
 
 namespace slimgraph {
 
+// When the edge cache takes a group of lists.
+enum class Admission {
+  // When any of its lists is needed; if there is no room for all lists: when half of it is needed
+  // at a time.
+  kAtOnce,
+  // When three quarters of it are needed at a time, or when reading some of its lists has cost as
+  // much as reading the whole group. So nothing is read often, and lists that are needed once bring
+  // few others with them.
+  kWhenPaid,
+};
+
 // The remaining budget of a node's edge caches, in bytes, and the memory of their coded groups. All
 // threads may use it.
 class CacheBudget {
@@ -76,7 +87,8 @@ class EdgeCache {
  public:
   enum class Form : std::uint8_t { kAbsent, kLoading, kDecoded, kCoded };
   // What a group takes besides its lists, whether it is cached or not.
-  static constexpr std::uint64_t kGroupBytes = sizeof(Form) + sizeof(std::byte*);
+  static constexpr std::uint64_t kGroupBytes =
+      sizeof(Form) + sizeof(std::byte*) + sizeof(std::uint64_t);
 
   // `whole`: the budget suffices for all lists decoded, so a group is read when any list of it is
   // needed.
@@ -91,6 +103,16 @@ class EdgeCache {
     return static_cast<Form>(states_[group].load(std::memory_order_acquire));
   }
   bool HasDecoded(VertexId group) const { return form(group) == Form::kDecoded; }
+  Admission admission() const { return admission_; }
+  // Between uses.
+  void SetAdmission(Admission admission) {
+    admission_ = admission;
+    if (admission == Admission::kWhenPaid && paid_.empty()) paid_ = Counters(states_.size());
+  }
+  // With kWhenPaid: adds the cost of reading lists of a group. Returns the sum so far.
+  std::uint64_t Pay(VertexId group, std::uint64_t cost) {
+    return cost + paid_[group].fetch_add(cost, std::memory_order_relaxed);
+  }
   // Claims a group whose coded lists take `coded_bytes`. If the result is kDecoded or kCoded, the
   // caller must put the group's lists and weights where they belong in that form, and then call
   // Publish. Otherwise another thread has claimed the group, or the budget does not suffice.
@@ -120,6 +142,7 @@ class EdgeCache {
   }
 
  private:
+  using Counters = std::vector<std::atomic<std::uint64_t>>;
   EdgeCache(CacheBudget& budget, VertexId groups, std::size_t weight_bytes, bool whole)
       : budget_(&budget),
         states_(groups),
@@ -132,6 +155,8 @@ class EdgeCache {
   PageBuffer ids_;
   PageBuffer weights_;
   std::vector<std::byte*> places_;  // by group: where it is if it is coded; else null
+  Counters paid_;                   // by group: the cost of what was read; empty before kWhenPaid
+  Admission admission_ = Admission::kAtOnce;
   std::size_t weight_bytes_;
   bool whole_;
 };

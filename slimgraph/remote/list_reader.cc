@@ -15,6 +15,40 @@ EdgeOffset ArcsOf(const CompactOffsets& index, VertexId group) {
   return index.group_begin(group + 1) - index.group_begin(group);
 }
 
+std::uint64_t CodedBytesOf(const CompactOffsets& index, VertexId group) {
+  return index.group_first_byte(group + 1) - index.group_first_byte(group);
+}
+
+// What it costs to read the lists, which are in ascending order, in bytes. An operation costs as
+// much as the widest gap that is read to save one.
+std::uint64_t CostOf(const DelegatedLists::Part& part, std::span<const ListItem> lists) {
+  constexpr std::uint64_t kOperation = OneSidedSource::kGapBytes;
+  std::uint64_t cost = 0;
+  std::uint64_t end = 0;
+  for (const ListItem& list : lists) {
+    if (list.length == 0) continue;
+    const bool joins = end > 0 && list.first_byte <= end + OneSidedSource::kGapBytes;
+    cost += joins ? list.first_byte - end : kOperation;
+    end = list.first_byte + part.code.Bytes(list.length);
+    cost += end - list.first_byte + list.length * part.weight_bytes;
+  }
+  return cost;
+}
+
+bool Admits(EdgeCache& cache, const DelegatedLists& lists, VertexId group,
+            std::span<const ListItem> wanted) {
+  const EdgeOffset arcs = ArcsOf(*lists.index(), group);
+  if (cache.admission() == Admission::kWhenPaid) {
+    const std::uint64_t whole = OneSidedSource::kGapBytes + CodedBytesOf(*lists.index(), group) +
+                                arcs * lists.part().weight_bytes;
+    const std::uint64_t cost = CostOf(lists.part(), wanted);
+    return 4 * cost >= 3 * whole || cache.Pay(group, cost) >= whole;
+  }
+  EdgeOffset wanted_arcs = 0;
+  for (const ListItem& list : wanted) wanted_arcs += list.length;
+  return wanted_arcs > 0 && (cache.whole() || wanted_arcs * 2 >= arcs);
+}
+
 // While it exists, the traffic of a reader's endpoint is counted under the stage "lists".
 class Counted {
  public:
@@ -101,16 +135,14 @@ void ListReader::PlanWithIndex(ListBatch& batch, std::span<const VertexId> wante
                        .first_byte = location.first_byte});
     };
     const std::size_t first_item = items.size();
-    EdgeOffset arcs = 0;
     index.VisitGroup(group, wanted[i], wanted[end - 1] + 1,
                      [&](VertexId v, const CompactOffsets::ListLocation& location) {
                        if (v != wanted[i]) return;
                        ++i;
-                       arcs += location.length;
                        add(v, /*visit=*/true, location);
                      });
     if (here || cache == nullptr) continue;
-    form = ClaimGroup(batch, group, arcs);
+    form = ClaimGroup(batch, group, std::span(items).subspan(first_item));
     if (form < Form::kDecoded) continue;
     // Fetch the whole group into the cache.
     const VertexId last = std::min((group + 1) * kGroup, index.count());
@@ -125,13 +157,12 @@ void ListReader::PlanWithIndex(ListBatch& batch, std::span<const VertexId> wante
   }
 }
 
-EdgeCache::Form ListReader::ClaimGroup(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs) {
+EdgeCache::Form ListReader::ClaimGroup(ListBatch& batch, VertexId group,
+                                       std::span<const ListItem> wanted) {
   EdgeCache& cache = *batch.lists->cache();
+  if (!Admits(cache, *batch.lists, group, wanted)) return Form::kAbsent;
   const CompactOffsets& index = *batch.lists->index();
-  const EdgeOffset arcs = ArcsOf(index, group);
-  if (wanted_arcs == 0 || (!cache.whole() && wanted_arcs * 2 < arcs)) return Form::kAbsent;
-  const std::uint64_t coded = index.group_first_byte(group + 1) - index.group_first_byte(group);
-  const Form form = cache.Claim(group, arcs, coded);
+  const Form form = cache.Claim(group, ArcsOf(index, group), CodedBytesOf(index, group));
   if (form >= Form::kDecoded) claimed_[batch.number].push_back({group, form});
   return form;
 }

@@ -60,9 +60,9 @@ class ListReader {
 
   void Plan(ListBatch& batch, std::vector<VertexId>& vertices);
   void PlanWithIndex(ListBatch& batch, std::span<const VertexId> wanted);
-  // Claims the group for the cache if that is worth while: the wanted lists of the group have
-  // `wanted_arcs` arcs. If the result is kDecoded or kCoded, the whole group must be fetched.
-  EdgeCache::Form ClaimGroup(ListBatch& batch, VertexId group, EdgeOffset wanted_arcs);
+  // Claims the group for the cache if the cache is to take it, now that these of its lists are
+  // needed. If the result is kDecoded or kCoded, the whole group must be fetched.
+  EdgeCache::Form ClaimGroup(ListBatch& batch, VertexId group, std::span<const ListItem> wanted);
   static void Decode(const ListBatch& batch, const ListItem& item, std::span<VertexId> into);
   // Where the weights of a list that is cached coded are in the cache.
   static std::byte* CachedWeights(const ListBatch& batch, const ListItem& item);

@@ -5,9 +5,7 @@
 namespace slimgraph {
 namespace {
 
-// Gaps up to this size cost less to read than a further operation.
-constexpr std::uint64_t kGapBytes = 64;
-constexpr std::uint64_t kGapGroups = 1;
+constexpr std::uint64_t kGapGroups = 1;  // as kGapBytes
 
 using Range = ListBatch::Range;
 

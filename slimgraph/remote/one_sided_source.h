@@ -9,6 +9,9 @@ namespace slimgraph {
 
 class OneSidedSource : public ListSource {
  public:
+  // Gaps of so many bytes between lists cost less to read than a further operation.
+  static constexpr std::uint64_t kGapBytes = 64;
+
   explicit OneSidedSource(Endpoint& endpoint) : endpoint_(endpoint) {}
 
   void StartFetch(ListBatch& batch) override;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "slimgraph/stats/json_value.h"
 #include "tests/support/command.h"
 #include "tests/support/sanitized.h"
 
@@ -277,6 +278,46 @@ TEST_F(MemoryOf, OfACommandsOwnBuffersMustFit) {
   with_many_threads.insert(with_many_threads.end(), {"--threads", "32"});
   expect_refused(run(with_many_threads));
   ASSERT_EQ(::unsetenv("SLIMGRAPH_NODE_MEMORY"), 0);
+}
+
+// Programs that need most lists once, and many of them never, must not read more for the edge
+// cache.
+TEST(ListsInTheEdgeCache, AreWorthTheirBytes) {
+  const ScratchDirectory scratch;
+  const auto make = [&](const char* kind, std::vector<std::string> words) {
+    const std::string path = scratch.File(std::string(kind) + ".slim");
+    words.insert(words.begin(), {"gen", kind});
+    words.insert(words.end(), {"-o", path});
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, 0) << end.err;
+    return path;
+  };
+  const auto bytes = [](std::vector<std::string> words) {
+    words.insert(words.end(), {"--nodes", "4", "--compute", "1", "--json"});
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, 0) << end.err;
+    const auto report = ParseJson(end.out, "the report");
+    return report ? report->NumberAt("/traffic/bytes").value_or(-1) : -1;
+  };
+  const auto without = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--edge-cache", "0"});
+    return bytes(words);
+  };
+  const std::string kron = make("kron", {"-s", "13"});
+  const std::string uniform = make("uniform", {"-s", "15"});
+  const std::string grid = make("grid", {"--width", "90", "--height", "90"});
+  const std::vector<std::string> components = {"cc", kron};
+  EXPECT_GT(without(components), 0);
+  EXPECT_LE(bytes(components), 1.05 * without(components));
+  EXPECT_LT(4 * bytes(components), bytes({"pagerank", kron, "--iterations", "2"}));
+  const std::vector<std::string> search = {"bfs", uniform, "--source", "1"};
+  EXPECT_LE(bytes(search), 1.2 * without(search));
+  EXPECT_LE(bytes(search), .8 * bytes({"pagerank", uniform, "--iterations", "1"}));
+  const std::vector<std::string> steps = {"bfs", grid, "--source", "1"};
+  EXPECT_LE(2 * bytes(steps), without(steps));
+  // What is computed again needs its lists again.
+  const std::vector<std::string> again = {"bfs", uniform, "--source", "1", "--repeat", "2"};
+  EXPECT_EQ(bytes(again), 0);
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct Setting {
   std::uint32_t threads;
   CacheOptions cache;
   bool weights;
+  Admission admission = Admission::kAtOnce;
 };
 
 // Node 0 is the delegate of all other nodes. Each of those serves its part of `file`.
@@ -42,6 +43,24 @@ class Delegate {
       : cluster_(cluster), file_(file), setting_(setting), lists_(Unwrap(ReadCsr(file))) {}
 
   void Run() {
+    const auto read = [this](ListAnswers* answers) { ReadRounds(answers); };
+    RunWith(read);
+  }
+
+  // Reads the same list of each group, again and again. Groups must be cached when that has cost as
+  // much as the whole group, or at once if the list is three quarters of it.
+  void ReadOneOfEachGroup() {
+    RunWith([this](ListAnswers* answers) {
+      ListReader reader(cluster_.fabric().endpoint(0), cluster_.fabric(), answers, false);
+      for (std::uint64_t round = 1; round <= 20; ++round) {
+        for (const auto& part : parts_) ReadOneOfEachGroup(*part, reader, round);
+      }
+    });
+  }
+
+ private:
+  template <typename Read>
+  void RunWith(Read read) {
     const bool serve = setting_.cache.side == MemorySide::kServe;
     Fabric& fabric = cluster_.fabric();
     ListAnswers answers(fabric);
@@ -56,6 +75,11 @@ class Delegate {
       return;
     }
     MakeParts(served.regions);
+    read(serve ? &answers : nullptr);
+    Unwrap(cluster_.all().Barrier());
+  }
+
+  void ReadRounds(ListAnswers* answers) {
     // Naive fetching is slow, so it has few rounds, of some lists only.
     const int first_round = setting_.cache.level == CacheLevel::kNaive ? 6 : 0;
     for (int round = first_round; round < 8; ++round) {
@@ -64,7 +88,7 @@ class Delegate {
       for (std::uint32_t t = 0; t < setting_.threads; ++t) {
         threads.emplace_back([&, t] {
           try {
-            ReadSome(t, round, serve ? &answers : nullptr);
+            ReadSome(t, round, answers);
           } catch (const std::exception& failure) {
             failures[t] = failure.what();
           }
@@ -73,16 +97,56 @@ class Delegate {
       for (Thread& thread : threads) thread.join();
       for (const std::string& failure : failures) EXPECT_EQ(failure, "");
       // In round 0 all lists were cached, if there was room for them.
-      const std::uint64_t bytes = fabric.traffic().Total().bytes();
+      const std::uint64_t bytes = cluster_.fabric().traffic().Total().bytes();
       if (round > 0 && caches_all_) {
         EXPECT_EQ(bytes, read_bytes_) << "in round " << round;
       }
       read_bytes_ = bytes;
     }
-    Unwrap(cluster_.all().Barrier());
   }
 
- private:
+  void ReadOneOfEachGroup(DelegatedLists& part, ListReader& reader, std::uint64_t round) {
+    constexpr std::uint64_t kOperation = 64;  // bytes
+    const CompactOffsets& index = *part.index();
+    const ListCode code(file_.vertices());
+    struct Chosen {
+      VertexId group;
+      std::uint64_t cost;
+      std::uint64_t cost_of_group;
+    };
+    std::vector<Chosen> chosen;
+    std::vector<VertexId> wanted;
+    for (VertexId group = 0; group < index.groups(); ++group) {
+      const VertexId first = group * CompactOffsets::kGroup;
+      const VertexId end = std::min(first + CompactOffsets::kGroup, index.count());
+      std::uint64_t bytes = 0;
+      std::optional<VertexId> least;  // the first of the shortest lists that are not empty
+      for (VertexId v = first; v < end; ++v) {
+        bytes += code.Bytes(index.length(v));
+        if (index.length(v) == 0) continue;
+        if (!least || index.length(v) < index.length(*least)) least = v;
+      }
+      if (!least) continue;
+      wanted.push_back(*least);
+      chosen.push_back({group, kOperation + code.Bytes(index.length(*least)), kOperation + bytes});
+    }
+    reader.StartFetch(part, wanted);
+    while (reader.busy()) Unwrap(reader.VisitArrived(true, [](auto&&...) {}));
+    std::size_t cached = 0;
+    for (const auto& [group, cost, cost_of_group] : chosen) {
+      const bool is_cached = part.cache()->form(group) >= EdgeCache::Form::kDecoded;
+      EXPECT_EQ(is_cached, 4 * cost >= 3 * cost_of_group || round * cost >= cost_of_group)
+          << "group " << group << " in round " << round;
+      cached += is_cached ? 1 : 0;
+    }
+    if (round == 1) {
+      EXPECT_LT(cached, chosen.size());
+    }
+    if (round == 20) {
+      EXPECT_GT(cached, 0U);
+    }
+  }
+
   VertexPart PartOf(NodeId node) const {
     const NodeId homes = cluster_.topology().nodes() - 1;
     const auto cut = [&](NodeId i) {
@@ -116,6 +180,7 @@ class Delegate {
           cluster_.fabric().endpoint(0),
           {node, part.first, part.count, arcs, regions, weight_bytes, ListCode(file_.vertices())},
           setting_.cache.level, *cache_budget_, all_decoded)));
+      if (EdgeCache* const cache = parts_.back()->cache()) cache->SetAdmission(setting_.admission);
     }
   }
 
@@ -220,6 +285,17 @@ class ListReaderOver : public ::testing::TestWithParam<const char*> {
     ASSERT_TRUE(WriteSlimFile(edges, path_));
   }
 
+  void OnNodes(const Setting& setting, void (Delegate::*run)()) {
+    ExpectNodesRun(3, [&](Job& job) {
+      auto cluster = Unwrap(Cluster::Start(
+          job, {.compute = 1, .threads = setting.threads, .transport = setting.transport}));
+      const SlimFile file = Unwrap(SlimFile::Open(path_));
+      Delegate delegate(*cluster, file, setting);
+      (delegate.*run)();
+      Unwrap(cluster->Stop());
+    });
+  }
+
   ScratchDirectory scratch_;
   std::string path_ = scratch_.File("star.slim");
 };
@@ -250,15 +326,19 @@ TEST_P(ListReaderOver, FetchesEachListAsInTheFile) {
     }
   }
   settings.push_back({GetParam(), 1, cache(CacheLevel::kNaive, {}, MemorySide::kStrict), true});
-  for (const Setting& setting : settings) {
-    ExpectNodesRun(3, [&](Job& job) {
-      auto cluster = Unwrap(Cluster::Start(
-          job, {.compute = 1, .threads = setting.threads, .transport = setting.transport}));
-      const SlimFile file = Unwrap(SlimFile::Open(path_));
-      Delegate(*cluster, file, setting).Run();
-      Unwrap(cluster->Stop());
-    });
+  for (const double percent : {5, 40, 80, 100}) {
+    const auto side = percent == 80 ? MemorySide::kServe : MemorySide::kStrict;
+    settings.push_back({GetParam(), percent == 40 ? 1U : 2U,
+                        cache(CacheLevel::kEdge, {.percent = percent}, side), percent >= 80,
+                        Admission::kWhenPaid});
   }
+  for (const Setting& setting : settings) OnNodes(setting, &Delegate::Run);
+}
+
+TEST_P(ListReaderOver, CachesAGroupOnceItIsPaid) {
+  SCOPED_TRACE("SLIMGRAPH_TEST_SEED=" + std::to_string(TestSeed()));
+  const CacheOptions all{.level = CacheLevel::kEdge, .edges = {.percent = 100}};
+  OnNodes({GetParam(), 1, all, false, Admission::kWhenPaid}, &Delegate::ReadOneOfEachGroup);
 }
 
 }  // namespace
