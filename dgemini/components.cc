@@ -174,7 +174,7 @@ Status JoiningComponents::Agree() {
 }  // namespace
 
 Result<VertexArray<VertexId>> Components(Engine& engine, bool directed) {
-  const CachingScope caching(engine, Admission::kWhenPaid);  // each list is read once at most
+  const CachingScope caching(engine, Admission::kNever);  // each list is read once at most
   VertexArray<VertexId> parent(engine.vertices());
   JoiningComponents joining(engine, parent);
   SLIM_ASSIGN(const bool resumed, joining.ResumeAfterSample());

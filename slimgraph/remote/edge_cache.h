@@ -28,6 +28,7 @@ enum class Admission {
   // much as reading the whole group. So nothing is read often, and lists that are needed once bring
   // few others with them.
   kWhenPaid,
+  kNever,
 };
 
 // The remaining budget of a node's edge caches, in bytes, and the memory of their coded groups. All

@@ -37,16 +37,15 @@ std::uint64_t CostOf(const DelegatedLists::Part& part, std::span<const ListItem>
 
 bool Admits(EdgeCache& cache, const DelegatedLists& lists, VertexId group,
             std::span<const ListItem> wanted) {
-  const EdgeOffset arcs = ArcsOf(*lists.index(), group);
-  if (cache.admission() == Admission::kWhenPaid) {
-    const std::uint64_t whole = OneSidedSource::kGapBytes + CodedBytesOf(*lists.index(), group) +
-                                arcs * lists.part().weight_bytes;
-    const std::uint64_t cost = CostOf(lists.part(), wanted);
-    return 4 * cost >= 3 * whole || cache.Pay(group, cost) >= whole;
-  }
   EdgeOffset wanted_arcs = 0;
   for (const ListItem& list : wanted) wanted_arcs += list.length;
-  return wanted_arcs > 0 && (cache.whole() || wanted_arcs * 2 >= arcs);
+  if (wanted_arcs == 0 || cache.admission() == Admission::kNever) return false;
+  const EdgeOffset arcs = ArcsOf(*lists.index(), group);
+  if (cache.admission() == Admission::kAtOnce) return cache.whole() || wanted_arcs * 2 >= arcs;
+  const std::uint64_t whole = OneSidedSource::kGapBytes + CodedBytesOf(*lists.index(), group) +
+                              arcs * lists.part().weight_bytes;
+  const std::uint64_t cost = CostOf(lists.part(), wanted);
+  return 4 * cost >= 3 * whole || cache.Pay(group, cost) >= whole;
 }
 
 // While it exists, the traffic of a reader's endpoint is counted under the stage "lists".
