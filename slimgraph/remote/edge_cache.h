@@ -104,6 +104,8 @@ class EdgeCache {
     return static_cast<Form>(states_[group].load(std::memory_order_acquire));
   }
   bool HasDecoded(VertexId group) const { return form(group) == Form::kDecoded; }
+  // How many bytes it can still take, in whatever form.
+  std::uint64_t room() const { return budget_->left(); }
   Admission admission() const { return admission_; }
   // Between uses.
   void SetAdmission(Admission admission) {

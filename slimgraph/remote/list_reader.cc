@@ -42,8 +42,10 @@ bool Admits(EdgeCache& cache, const DelegatedLists& lists, VertexId group,
   if (wanted_arcs == 0 || cache.admission() == Admission::kNever) return false;
   const EdgeOffset arcs = ArcsOf(*lists.index(), group);
   if (cache.admission() == Admission::kAtOnce) return cache.whole() || wanted_arcs * 2 >= arcs;
-  const std::uint64_t whole = OneSidedSource::kGapBytes + CodedBytesOf(*lists.index(), group) +
-                              arcs * lists.part().weight_bytes;
+  const std::uint64_t bytes =
+      CodedBytesOf(*lists.index(), group) + arcs * lists.part().weight_bytes;
+  if (cache.room() < bytes) return false;
+  const std::uint64_t whole = OneSidedSource::kGapBytes + bytes;
   const std::uint64_t cost = CostOf(lists.part(), wanted);
   return 4 * cost >= 3 * whole || cache.Pay(group, cost) >= whole;
 }
