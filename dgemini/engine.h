@@ -61,8 +61,8 @@ class Engine {
   // With it, other compute nodes may continue a program (internal/leaving.h); null: none do.
   Handover* handover() const { return handover_; }
   void SetHandover(Handover* handover) { handover_ = handover; }
-  // When the edge cache takes lists (internal/caching_scope.h). After CacheAtOnce() it always takes
-  // them at once, because later computations will need them.
+  // When the edge cache takes the lists of a program (internal/caching_scope.h). After
+  // CacheAtOnce() it always takes them at once: call it if other programs will need them later.
   void SetAdmission(Admission admission) {
     work_.SetAdmission(caches_at_once_ ? Admission::kAtOnce : admission);
   }

@@ -71,8 +71,8 @@ void DeclareEdgeCache(Options& options, EdgeBudget& budget) {
       .Value(
           "--edge-cache", "BYTES|PERCENT|auto",
           "memory of each compute node to cache other nodes' lists: lists that do not fit are "
-          "fetched each time. PERCENT: of all such lists; auto: all of them, but at most half of "
-          "the memory that is free for a node",
+          "fetched each time. PERCENT: of all such lists; auto: room for all of them, but at most "
+          "half of the memory that is free for a node",
           [&budget](const std::string& text) -> Status {
             SLIM_ASSIGN(budget, ParseEdgeBudget(text));
             return {};

@@ -41,8 +41,8 @@ class CommitGate {
   // The number of the last moment. A transaction that finds another number than at its begin has
   // begun before a moment, or during one.
   std::uint32_t moment(std::uint32_t thread) const { return threads_[thread].opened; }
-  // A transaction that is sheltered begins and ends. Unshelter() returns whether no other one of
-  // the thread is.
+  // Shelter() begins a transaction's shelter, which lasts until that time at most; Unshelter() ends
+  // it, and returns whether the thread has no other transaction that is sheltered.
   void Shelter(std::uint32_t thread, std::uint64_t until_ns);
   bool Unshelter(std::uint32_t thread);
 
