@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "dkudu/internal/graph/lists_to_homes.h"
+#include "dkudu/internal/graph/ranked_file.h"
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/usage.h"
 #include "slimgraph/cluster/gather.h"
@@ -80,8 +81,12 @@ Status MiningGraph::Measure(Cluster& cluster, const ChunkPartition& parts, FileL
     AddIndex(lengths);
     arcs_ += index_.back().arcs();
   }
-  SLIM_ASSIGN(const auto sums, GatherByRank<DegreeSums>(cluster.all(), std::span(&mine.sums, 1)));
-  for (const auto& of_part : sums) sums_.Add(of_part.front());
+  return AddSums(cluster, mine.sums);
+}
+
+Status MiningGraph::AddSums(Cluster& cluster, const DegreeSums& mine) {
+  SLIM_ASSIGN(const auto sums, GatherByRank<DegreeSums>(cluster.all(), std::span(&mine, 1)));
+  for (const auto& of_node : sums) sums_.Add(of_node.front());
   return {};
 }
 
@@ -133,8 +138,8 @@ Result<MemoryPlan> MiningGraph::Plan(Cluster& cluster, std::uint64_t process_byt
   return plan;
 }
 
-void MiningGraph::Keep(VertexId number, List list) {
-  if (is_read()) code_.Encode(list, coded_.data() + index_[self_].FindByte(number));
+void MiningGraph::Keep(VertexId number, List list, bool coded) {
+  if (is_read() && !coded) code_.Encode(list, coded_.data() + index_[self_].FindByte(number));
   if (computes()) std::copy(list.begin(), list.end(), lists_ + index_[self_].begin(number));
 }
 
@@ -151,7 +156,7 @@ std::size_t MiningGraph::KeepCoded(VertexId number, const std::byte* coded) {
   return bytes;
 }
 
-Status MiningGraph::Fill(Cluster& cluster, FileLists& lists, std::size_t threads) {
+Status MiningGraph::MakeRoom(Cluster& cluster) {
   const CompactOffsets& index = index_[self_];
   SLIM_ASSIGN(const SharedRegion region,
               cluster.fabric().Share(is_read() ? index.coded_bytes() : 0));
@@ -162,6 +167,10 @@ Status MiningGraph::Fill(Cluster& cluster, FileLists& lists, std::size_t threads
                 PageBuffer::Allocate(index.arcs() * sizeof(VertexId), PageBuffer::Pages::kHuge));
   }
   lists_ = own_lists_.as<VertexId>().data();
+  return {};
+}
+
+Status MiningGraph::Fill(Cluster& cluster, FileLists& lists, std::size_t threads) {
   ListsToHomes to_homes(cluster.all(), lists.pieces(), code_);
   for (bool any_has_more = true; any_has_more;) {
     SLIM_ASSIGN(const bool more, lists.VisitNext([&](std::size_t piece, VertexId v, List list) {
@@ -177,6 +186,33 @@ Status MiningGraph::Fill(Cluster& cluster, FileLists& lists, std::size_t threads
   return {};
 }
 
+// Every node reads its own lists, so nothing is sent.
+Status MiningGraph::LoadRanked(Cluster& cluster, const GraphSource& file,
+                               const std::function<Status(LoadingBytes)>& plan_and_announce) {
+  const std::size_t threads = LoadingThreads(cluster);
+  SLIM_ASSIGN(RankedFile ranked, RankedFile::Open(file, part_, threads));
+  std::vector<std::uint32_t> lengths;
+  for (NodeId home = 0; home < nodes_; ++home) {
+    lengths.resize(count_of(home));
+    for (VertexId i = 0; i < lengths.size(); ++i) lengths[i] = ranked.length(vertex(home, i));
+    AddIndex(lengths);
+    arcs_ += index_.back().arcs();
+  }
+  SLIM_TRY(AddSums(cluster, ranked.SumsOfLists({self_, nodes_})));
+  dense_of_ = ranked.TakeDenseOf();
+  SLIM_TRY(plan_and_announce(
+      {.to_measure = MeasuringBytes(file, nodes_),
+       .to_fill = file.vertices() * sizeof(RankedLength) + RankedFile::Bytes(threads)}));
+  SLIM_TRY(MakeRoom(cluster));
+  const bool as_read = part_ == ListPart::kAll && is_read();
+  return ranked.VisitLists({self_, nodes_}, threads, [&](VertexId rank, Bytes coded, List list) {
+    const VertexId at = number(rank);
+    if (as_read)
+      std::memcpy(coded_.data() + index_[self_].FindByte(at), coded.data(), coded.size());
+    if (!list.empty()) Keep(at, list, as_read);
+  });
+}
+
 Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
     Cluster& cluster, const GraphSource& file, ListPart part, const WorkingMemoryOf& working,
     const std::function<void(const MemoryPlan&)>& announce) {
@@ -184,9 +220,20 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
   SLIM_TRY(CheckForMining(file, part));
   const std::uint64_t process_bytes = ResidentMemoryBytes();
   SLIM_TRY(AgreeToLoad(cluster, file, /*sockets=*/1, LeastPlan(file, part, cluster.topology())));
-  SLIM_ASSIGN(DegreeOrder order, DegreeOrder::Of(file));
   std::unique_ptr<MiningGraph> graph(
       new MiningGraph(cluster, part, file.vertices(), /*first_home=*/0));
+  const auto plan_and_announce = [&](LoadingBytes loading) -> Status {
+    SLIM_ASSIGN(const MemoryPlan plan, graph->Plan(cluster, process_bytes, loading,
+                                                   working ? working(*graph) : WorkingMemory{}));
+    announce(plan);
+    return AgreeThatFits(cluster, plan);
+  };
+  if (RankedFile::Has(file, part)) {
+    SLIM_TRY(graph->LoadRanked(cluster, file, plan_and_announce));
+    SLIM_TRY(cluster.all().Barrier());
+    return graph;
+  }
+  SLIM_ASSIGN(DegreeOrder order, DegreeOrder::Of(file));
   graph->dense_of_ = std::move(order.dense_of);
   SLIM_ASSIGN(const ChunkPartition parts,
               CollectiveBalance(cluster, file, Direction::kOut, /*sockets=*/1, /*alpha=*/1));
@@ -198,10 +245,8 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Load(
       .to_measure = MeasuringBytes(file, graph->nodes_) + reading +
                     parts.part(graph->self_).count * sizeof(std::uint32_t),  // of its part's lists
       .to_fill = file.vertices() * sizeof(VertexId) + reading + SendingBytes(file, graph->nodes_)};
-  SLIM_ASSIGN(const MemoryPlan plan, graph->Plan(cluster, process_bytes, loading,
-                                                 working ? working(*graph) : WorkingMemory{}));
-  announce(plan);
-  SLIM_TRY(AgreeThatFits(cluster, plan));
+  SLIM_TRY(plan_and_announce(loading));
+  SLIM_TRY(graph->MakeRoom(cluster));
   SLIM_TRY(graph->Fill(cluster, lists, threads));
   SLIM_TRY(cluster.all().Barrier());
   return graph;

@@ -33,9 +33,10 @@ class MiningGraph {
   // known, but its lists are not loaded yet.
   using WorkingMemoryOf = std::function<WorkingMemory(const MiningGraph&)>;
 
-  // Collective. Each node reads one part of the file and sends lists to their homes. Refuses a
-  // graph without vertices and, unless `part` is kArcs, a directed one; skips self-loops and
-  // duplicate edges of the file. Announces the plan before it loads the lists.
+  // Collective. Each node reads one part of the file and sends lists to their homes, or reads its
+  // own lists if the file has them ready (ranked_lists.h). Refuses a graph without vertices and,
+  // unless `part` is kArcs, a directed one; skips self-loops and duplicate edges of the file.
+  // Announces the plan before it loads the lists.
   static Result<std::unique_ptr<MiningGraph>> Load(
       Cluster& cluster, const GraphSource& file, ListPart part, const WorkingMemoryOf& working,
       const std::function<void(const MemoryPlan&)>& announce);
@@ -122,6 +123,8 @@ class MiningGraph {
         code_(vertices << EntryBits(part)) {}
   // Collective. `lists`: those of this node's part of the file.
   Status Measure(Cluster& cluster, const ChunkPartition& parts, FileLists& lists);
+  // Collective: allocates the memory for this node's lists.
+  Status MakeRoom(Cluster& cluster);
   Status Fill(Cluster& cluster, FileLists& lists, std::size_t threads);
   // Whether other nodes read this node's lists.
   bool is_read() const { return compute() > 1 || self_ >= compute(); }
@@ -130,6 +133,8 @@ class MiningGraph {
   VertexId count_of(NodeId home) const {
     return home < first_home_ ? 0 : (vertices_ + homes_ - 1 - (home - first_home_)) / homes_;
   }
+  // Collective: sets the sums of the graph from those that each node has.
+  Status AddSums(Cluster& cluster, const DegreeSums& mine);
   // Appends the index of the next node.
   void AddIndex(std::span<const std::uint32_t> lengths);
   // `loading_bytes`: the most memory that loading takes until, and after, the lists are measured.
@@ -139,8 +144,12 @@ class MiningGraph {
   };
   Result<MemoryPlan> Plan(Cluster& cluster, std::uint64_t process_bytes, LoadingBytes loading,
                           const WorkingMemory& working) const;
-  // Keeps one of this node's lists, as it was made or as it came from another node.
-  void Keep(VertexId number, List list);
+  // Collective: loads the lists that the file has ready.
+  Status LoadRanked(Cluster& cluster, const GraphSource& file,
+                    const std::function<Status(LoadingBytes)>& plan_and_announce);
+  // Keeps one of this node's lists, as it was made or as it came from another node. `coded`:
+  // whether the coded list is there already.
+  void Keep(VertexId number, List list, bool coded = false);
   std::size_t KeepCoded(VertexId number, const std::byte* coded);
   // Of lists in a pool: what the next home tells, and a home's index of its own lists.
   Status ReadDescription(Endpoint& endpoint, NodeId home, RegionId region);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 
+#include "dkudu/internal/graph/ranked_file.h"
+#include "slimgraph/files/slim_file.h"
 #include "slimgraph/remote/compact_offsets.h"
 
 namespace slimgraph::dkudu {
@@ -11,22 +14,85 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kViews = {"upper", "all", "arcs"};
 
-// `dense`: the dense ids of the lists, by number. `sizes`: of the whole file's lists.
-Result<std::unique_ptr<SharedMemory>> MakeDescription(const FileLists::Sizes& sizes,
-                                                      const std::vector<VertexId>& dense) {
-  SLIM_ASSIGN(
-      auto memory,
-      SharedMemory::Create(StandingLists::DescriptionBytes(static_cast<VertexId>(dense.size()))));
-  StandingLists::Head head{.sums = sizes.sums};
-  auto* const lengths = reinterpret_cast<std::uint32_t*>(memory->base() + sizeof head);
-  for (std::size_t i = 0; i < dense.size(); ++i) {
-    lengths[i] = sizes.lengths[dense[i]];
-    head.arcs += lengths[i];
-  }
+// The lists of one home, by number, and how it describes them.
+struct HomeLists {
+  std::vector<VertexId> dense;  // their vertices
+  std::vector<std::uint32_t> lengths;
+  DegreeSums sums;
+};
+
+Result<std::unique_ptr<SharedMemory>> MakeDescription(const HomeLists& lists) {
+  SLIM_ASSIGN(auto memory, SharedMemory::Create(StandingLists::DescriptionBytes(
+                               static_cast<VertexId>(lists.dense.size()))));
+  StandingLists::Head head{.sums = lists.sums};
+  for (const std::uint32_t length : lists.lengths) head.arcs += length;
   std::memcpy(memory->base(), &head, sizeof head);
-  std::copy(dense.begin(), dense.end(), reinterpret_cast<VertexId*>(lengths + dense.size()));
+  auto* const lengths = reinterpret_cast<std::uint32_t*>(memory->base() + sizeof head);
+  std::ranges::copy(lists.lengths, lengths);
+  std::ranges::copy(lists.dense, reinterpret_cast<VertexId*>(lengths + lists.lengths.size()));
   SLIM_TRY(memory->Seal());
   return memory;
+}
+
+// Where to encode the list of a rank.
+using PlaceOf = std::function<std::byte*(VertexId rank)>;
+
+// Makes a home's part. `encode` encodes each of its lists.
+Result<StandingPart> MakePart(ListPart part, const ListCode& code, NodeId homes,
+                              const HomeLists& lists,
+                              const std::function<Status(const PlaceOf&)>& encode) {
+  CompactOffsets index(code);
+  index.Reserve(static_cast<VertexId>(lists.lengths.size()));
+  for (const std::uint32_t length : lists.lengths) index.Append(length);
+  index.Finish();
+  StandingPart made{.facts = std::string(ViewName(part)), .memories = {}};
+  SLIM_ASSIGN(auto description, MakeDescription(lists));
+  // A memory cannot be empty.
+  SLIM_ASSIGN(auto coded, SharedMemory::Create(std::max<std::uint64_t>(index.coded_bytes(), 1)));
+  SLIM_TRY(encode([&](VertexId rank) { return coded->base() + index.FindByte(rank / homes); }));
+  SLIM_TRY(coded->Seal());
+  made.memories.push_back(std::move(description));
+  made.memories.push_back(std::move(coded));
+  return made;
+}
+
+Result<StandingPart> PartOfRanked(const GraphSource& file, ListPart part, const ListCode& code,
+                                  DealtOut wanted) {
+  SLIM_ASSIGN(const RankedFile ranked, RankedFile::Open(file, part, /*threads=*/1));
+  HomeLists lists;
+  lists.sums = ranked.SumsOfLists(wanted);
+  for (std::size_t rank = wanted.home; rank < file.vertices(); rank += wanted.homes) {
+    lists.dense.push_back(ranked.dense_of()[rank]);
+    lists.lengths.push_back(ranked.length(static_cast<VertexId>(rank)));
+  }
+  return MakePart(part, code, wanted.homes, lists, [&](const PlaceOf& place_of) {
+    return ranked.VisitLists(wanted, 1, [&](VertexId rank, Bytes coded, List list) {
+      if (part == ListPart::kUpper) return code.Encode(list, place_of(rank));
+      std::memcpy(place_of(rank), coded.data(), coded.size());
+    });
+  });
+}
+
+Result<StandingPart> PartOfLists(const GraphSource& file, ListPart part, const ListCode& code,
+                                 DealtOut wanted) {
+  SLIM_ASSIGN(const DegreeOrder order, DegreeOrder::Of(file));
+  FileLists file_lists(file, part, order.rank_of(),
+                       {.first = 0, .stride = 1, .count = file.vertices()}, /*threads=*/1, wanted);
+  SLIM_ASSIGN(const FileLists::Sizes sizes, file_lists.Measure());
+  HomeLists lists;
+  lists.sums = sizes.sums;
+  for (std::size_t rank = wanted.home; rank < file.vertices(); rank += wanted.homes) {
+    lists.dense.push_back(order.dense_of[rank]);
+    lists.lengths.push_back(sizes.lengths[lists.dense.back()]);
+  }
+  return MakePart(part, code, wanted.homes, lists, [&](const PlaceOf& place_of) -> Status {
+    for (bool more = true; more;) {
+      SLIM_ASSIGN(more, file_lists.VisitNext([&](std::size_t /*piece*/, VertexId rank, List list) {
+        code.Encode(list, place_of(rank));
+      }));
+    }
+    return {};
+  });
 }
 
 }  // namespace
@@ -45,31 +111,9 @@ Result<StandingPart> LoadStandingLists(const std::string& path, const std::strin
   SLIM_ASSIGN(const SlimFile file, SlimFile::Open(path, shown));
   part = PartFor(file, part);
   SLIM_TRY(CheckForMining(file, part));
-  SLIM_ASSIGN(const DegreeOrder order, DegreeOrder::Of(file));
-  FileLists lists(file, part, order.rank_of(), {.first = 0, .stride = 1, .count = file.vertices()},
-                  /*threads=*/1, {home, homes});
-  SLIM_ASSIGN(const FileLists::Sizes sizes, lists.Measure());
-  std::vector<VertexId> dense;
-  for (std::size_t v = home; v < file.vertices(); v += homes) dense.push_back(order.dense_of[v]);
   const ListCode code(file.vertices() << EntryBits(part));
-  CompactOffsets index(code);
-  index.Reserve(static_cast<VertexId>(dense.size()));
-  for (const VertexId v : dense) index.Append(sizes.lengths[v]);
-  index.Finish();
-
-  StandingPart made{.facts = std::string(ViewName(part)), .memories = {}};
-  SLIM_ASSIGN(auto description, MakeDescription(sizes, dense));
-  // A memory cannot be empty.
-  SLIM_ASSIGN(auto coded, SharedMemory::Create(std::max<std::uint64_t>(index.coded_bytes(), 1)));
-  for (bool more = true; more;) {
-    SLIM_ASSIGN(more, lists.VisitNext([&](std::size_t /*piece*/, VertexId rank, List list) {
-      code.Encode(list, coded->base() + index.FindByte(rank / homes));
-    }));
-  }
-  SLIM_TRY(coded->Seal());
-  made.memories.push_back(std::move(description));
-  made.memories.push_back(std::move(coded));
-  return made;
+  const bool ranked = RankedFile::Has(file, part);
+  return (ranked ? PartOfRanked : PartOfLists)(file, part, code, {home, homes});
 }
 
 Result<StandingLists> StandingLists::Open(const std::string& facts,

@@ -218,7 +218,8 @@ endif
 FUZZ_SECONDS ?= 5
 FUZZED := $(call objects,slimgraph/launch/handshake.cc \
   slimgraph/launch/frame.cc \
-  slimgraph/launch/joining.cc slimgraph/remote/list_code.cc dkudu/internal/graph/degree_order.cc \
+  slimgraph/launch/joining.cc slimgraph/remote/list_code.cc dkudu/ranked_lists.cc \
+  $(addprefix dkudu/internal/graph/,degree_order.cc file_lists.cc ranked_file.cc) \
   $(wildcard slimgraph/base/*.cc slimgraph/files/*.cc slimgraph/files/internal/*.cc slimgraph/graph/*.cc \
     slimgraph/remote/internal/*.cc txnlayer/disk/*.cc txnlayer/disk/internal/*.cc \
     txnlayer/graph_model/*.cc))

@@ -11,7 +11,8 @@ ALONE := %/main.cc examples/% apps/measure/build_facts.cc slimgraph/fabric/inter
   tests/txnlayer/pairs_workload.cc tests/relacy/%
 # Of these folders the fuzzers need some sources, but not the fabric that the others use.
 ifeq ($(MODE),fuzz)
-ALONE += slimgraph/launch/% slimgraph/graph/% slimgraph/remote/% dkudu/internal/graph/% tests/fuzz/%
+ALONE += slimgraph/launch/% slimgraph/graph/% slimgraph/remote/% dkudu/ranked_lists.cc \
+  dkudu/internal/graph/% tests/fuzz/%
 endif
 
 # Without rdma-core or with VERBS=no, the sources of the verbs transport are empty, and --transport

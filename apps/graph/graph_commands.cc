@@ -6,6 +6,7 @@
 #include "apps/job/job_runner.h"
 #include "apps/output/graph_output.h"
 #include "apps/print.h"
+#include "dkudu/ranked_lists.h"
 #include "slimgraph/base/units.h"
 #include "slimgraph/files/convert.h"
 #include "slimgraph/files/generate.h"
@@ -32,6 +33,9 @@ std::string FormatConvert(const ConvertReport& r) {
   text += fmt::format("  from {} edges: {}, {}\n", FormatCount(r.edges_read),
                       Dropped("self-loops", r.self_loops, r.self_loops_kept),
                       Dropped("duplicates", r.duplicates, r.duplicates_kept));
+  if (r.coded_bytes > 0) {
+    text += fmt::format("  with {} of coded lists for mining\n", FormatBytes(r.coded_bytes));
+  }
   if (!r.header.empty()) text += fmt::format("  skipped the header {}\n", r.header);
   text += fmt::format("  in {} (edges {}, lists {})", FormatSeconds(total_s),
                       FormatSeconds(r.read_s), FormatSeconds(r.build_s));
@@ -60,6 +64,7 @@ std::string FormatInfo(const InfoReport& r) {
          fmt::format("mean {:.1f}, largest {} at vertex {}, none at {} vertices", mean,
                      FormatCount(r.max_degree), r.max_degree_id, FormatCount(r.without_edges)));
   }
+  if (r.coded_bytes > 0) line("for mining", FormatBytes(r.coded_bytes) + " of coded lists");
   if (r.directed) line("reverse lists", r.reverse_lists ? "yes" : "no");
   if (r.may_have_self_loops) line("self-loops", "kept");
   if (r.may_have_duplicates) line("duplicates", "kept");
@@ -76,6 +81,7 @@ void SetGraph(Report& report, const std::string& path, const GraphFigures& figur
   report.Set("/graph/directed", figures.directed);
   report.Set("/graph/weights", std::string(WeightName(figures.weight_type)));
   report.Set("/graph/bytes", figures.file_bytes);
+  report.Set("/graph/coded_bytes", figures.coded_bytes);
 }
 
 int PrintConvert(const std::string& command, const ConvertReport& done) {
@@ -124,14 +130,29 @@ int PrintInfo(const InfoReport& info, bool json) {
   return Print(ToJson(report) + "\n");
 }
 
-void DeclareEdgeRules(Options& options, Keep& self_loops, Keep& duplicates, bool& reverse_lists) {
-  options.Choice("--self-loops", "edges from a vertex to itself", {"drop", "keep"}, self_loops);
+// Inspect(), and D-Kudu's lists in the file as well.
+Result<InfoReport> InspectAll(const InfoOptions& options) {
+  SLIM_ASSIGN(const InfoReport info, Inspect(options));
+  if (!options.check || info.coded_bytes == 0) return info;
+  SLIM_ASSIGN(const SlimFile file, SlimFile::Open(options.path));
+  SLIM_TRY(dkudu::CheckRankedLists(file));
+  return info;
+}
+
+// What gen and convert have in common: what is dropped of a graph, and what is added to it.
+template <typename To>
+void DeclareWriteRules(Options& options, To& to) {
+  options.Choice("--self-loops", "edges from a vertex to itself", {"drop", "keep"}, to.self_loops);
   options.Choice("--duplicates",
                  "repeated edges between the same vertices; drop keeps the one with the least "
                  "weight",
-                 {"drop", "keep"}, duplicates);
+                 {"drop", "keep"}, to.duplicates);
   options.Flag("--no-reverse", "leave out the incoming edges of a directed graph",
-               [&reverse_lists] { reverse_lists = false; });
+               [&to] { to.reverse_lists = false; });
+  options.Flag("--coded",
+               "also store the lists as the mining commands keep them, which then load them in a "
+               "fraction of the time; of undirected graphs",
+               [&to] { to.ranked = dkudu::MakeRankedLists; });
 }
 
 }  // namespace
@@ -181,7 +202,7 @@ Command ConvertCommand() {
                 to.vertex_count)
         .Default("the ends of edges")
         .Excludes(vertices);
-    DeclareEdgeRules(options, to.self_loops, to.duplicates, to.reverse_lists);
+    DeclareWriteRules(options, to);
     options.Choice("--order",
                    "the order in which OUT stores the vertices: ids, by ascending id; degree, by "
                    "descending degree; rcm, neighbours close together (reverse Cuthill-McKee); "
@@ -216,7 +237,7 @@ Command InfoCommand() {
   };
   const auto run = [state](const std::vector<std::string>&) {
     state->options.progress = ShowProgress("bytes checked");
-    const auto info = Inspect(state->options);
+    const auto info = InspectAll(state->options);
     return info ? PrintInfo(*info, state->json) : PrintError(info.error());
   };
   return {"info", "what a .slim file holds, and whether it is intact", declare, run};
@@ -250,7 +271,7 @@ Command GenCommand() {
     options.Number("--width", "W", "width of the grid", to.width).Default("2^ceil(S/2)");
     options.Number("--height", "H", "height of the grid", to.height).Default("2^floor(S/2)");
     options.Number("--rewire", "P", "probability that a small-world edge is rewired", to.rewire);
-    DeclareEdgeRules(options, to.self_loops, to.duplicates, to.reverse_lists);
+    DeclareWriteRules(options, to);
     options.Number("--threads", "N", "threads; 0: one for each processor", to.threads);
     options.Flag("--json", "the result as one JSON object", state->json);
   };

@@ -43,6 +43,8 @@ Status AtomicFile::WriteAt(std::uint64_t offset, Bytes bytes) {
   return slimgraph::WriteAt(fd_, path_, offset, bytes);
 }
 
+std::string AtomicFile::PathToRead() const { return fmt::format("/proc/self/fd/{}", fd_.get()); }
+
 Status AtomicFile::GiveTemporaryName() {
   const std::string name = PartialNameOf(path_);
   if (files::Name(fd_.get(), name) != 0) {

@@ -36,6 +36,8 @@ class AtomicFile {
   ~AtomicFile();
 
   Status WriteAt(std::uint64_t offset, Bytes bytes);
+  // A path by which this process can open the file before Commit.
+  std::string PathToRead() const;
   // If Commit fails before the rename, the file that was at `path` is unchanged.
   Status Commit(Outlives outlives = Outlives::kProcessEnd);
 

@@ -165,6 +165,7 @@ Result<ConvertReport> Convert(const ConvertOptions& options) {
   rules.threads = options.threads;
   rules.progress = options.build_progress;
   rules.cancelled = options.cancelled;
+  rules.ranked = options.ranked;
   const std::string header = graph.header;
   SLIM_ASSIGN(ConvertReport report, internal::WriteSlim(std::move(graph), rules));
   report.read_s = read_s;

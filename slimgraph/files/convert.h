@@ -10,6 +10,7 @@
 #include "slimgraph/base/progress_hook.h"
 #include "slimgraph/base/result.h"
 #include "slimgraph/files/file_format.h"
+#include "slimgraph/files/ranked_sections.h"
 #include "slimgraph/files/weights.h"
 
 namespace slimgraph {
@@ -54,6 +55,9 @@ struct ConvertOptions {
   // In a program: asked from time to time, by any thread; if it returns true, Convert ends with an
   // error.
   std::function<bool()> cancelled = {};
+  // --coded: also keep the lists as mining commands need them. What makes them is not in this
+  // folder: dkudu/ranked_lists.h.
+  RankedSectionsOf ranked = {};
 };
 
 struct ConvertReport {
@@ -69,9 +73,10 @@ struct ConvertReport {
   std::uint64_t duplicates = 0;
   bool duplicates_kept = false;
   std::uint64_t file_bytes = 0;
-  std::uint64_t peak_bytes = 0;  // the peak memory of this process
-  double read_s = 0;             // time until all edges were in memory
-  double build_s = 0;            // time from then until the file was complete
+  std::uint64_t coded_bytes = 0;  // of the coded lists for mining; 0 without them
+  std::uint64_t peak_bytes = 0;   // the peak memory of this process
+  double read_s = 0;              // time until all edges were in memory
+  double build_s = 0;             // time from then until the file was complete
 };
 
 Result<ConvertReport> Convert(const ConvertOptions& options);

@@ -288,6 +288,7 @@ Result<ConvertReport> Generate(const GenerateOptions& options) {
   rules.reverse_lists = options.reverse_lists;
   rules.threads = options.threads;
   rules.progress = options.progress;
+  rules.ranked = options.ranked;
   SLIM_ASSIGN(ConvertReport report, internal::WriteSlim(std::move(graph), rules));
   report.read_s = draw_s;
   return report;

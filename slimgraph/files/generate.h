@@ -46,6 +46,7 @@ struct GenerateOptions {
   bool reverse_lists = true;      // --no-reverse: leave out the incoming edges of a directed graph
   std::size_t threads = 0;        // --threads N: 0 uses every processor
   ProgressHook progress;
+  RankedSectionsOf ranked = {};  // --coded: as in ConvertOptions
 };
 
 // kron draws edges as Graph500 does (A, B, C = 0.57, 0.19, 0.19) and shuffles the vertex ids;

@@ -141,6 +141,7 @@ Result<InfoReport> Inspect(const InfoOptions& options) {
   report.may_have_self_loops = file.may_have_self_loops();
   report.may_have_duplicates = file.may_have_duplicates();
   report.weight_type = file.weight_type();
+  report.coded_bytes = file.section_bytes(SectionKind::kRankedLists);
   SLIM_ASSIGN(const OriginalIds ids, file.ReadOriginalIds());
   if (ids.count() == 0) return report;
   report.ids_ascend = ids.ascending();

@@ -36,6 +36,7 @@ struct InfoReport {
   std::uint64_t max_degree = 0;     // the length of the longest out list
   std::uint64_t max_degree_id = 0;  // the original id of its vertex
   std::uint64_t without_edges = 0;  // vertices whose out list is empty
+  std::uint64_t coded_bytes = 0;    // of the coded lists for mining; 0 without them
   bool checked = false;
 };
 

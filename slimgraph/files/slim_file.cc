@@ -66,9 +66,9 @@ Status SlimFile::ReadHeader() {
   if (header_.byte_order != kSlimByteOrder) {
     return InputError("{}: damaged, or written on a machine of the other byte order", path_);
   }
-  if (header_.version != kSlimVersion && header_.version != kSlimAnyOrderVersion) {
-    return InputError("{}: damaged, or of version {}; this slimgraph reads versions {} and {}",
-                      path_, header_.version, kSlimVersion, kSlimAnyOrderVersion);
+  if (header_.version < kSlimVersion || header_.version > kSlimLastVersion) {
+    return InputError("{}: damaged, or of version {}; this slimgraph reads versions {} to {}",
+                      path_, header_.version, kSlimVersion, kSlimLastVersion);
   }
   std::uint64_t stored = 0;
   std::memcpy(&stored, page.data() + kSlimHeaderChecksumAt, sizeof stored);
@@ -90,9 +90,10 @@ Status SlimFile::CheckSections() const {
   if (h.weight_type > WeightType::kFloat64) return wrong("weights");
   const std::uint64_t weight_bytes = WeightBytes(h.weight_type);
   const std::array<std::uint64_t, kSectionKinds> element_bytes = {
-      0, 8, 4, weight_bytes, 8, 4, weight_bytes, 8, 8};
+      0, 8, 4, weight_bytes, 8, 4, weight_bytes, 8, 8, 4, sizeof(RankedLength), 1};
   const std::array<std::uint64_t, kSectionKinds> elements = {
-      0, h.vertices + 1, h.arcs, h.arcs, h.vertices + 1, h.arcs, h.arcs, h.vertices, 0};
+      0,      h.vertices + 1, h.arcs, h.arcs,     h.vertices + 1, h.arcs,
+      h.arcs, h.vertices,     0,      h.vertices, h.vertices,     0};
   std::array<bool, kSectionKinds> seen = {};
   std::uint64_t end = kSlimPageBytes;
   std::uint64_t blocks = 0;
@@ -104,7 +105,8 @@ Status SlimFile::CheckSections() const {
     const bool last = &s == &Sections(h).back();
     if (last != (s.kind == SectionKind::kChecksums)) return wrong("sections");
     const std::uint64_t count = last ? blocks : elements[kind];
-    if (s.element_bytes != element_bytes[kind] || s.bytes != count * s.element_bytes) {
+    if (s.element_bytes != element_bytes[kind] || s.bytes > file_bytes_ ||
+        (s.kind != SectionKind::kRankedLists && s.bytes != count * s.element_bytes)) {
       return wrong("sections");
     }
     blocks += SlimBlocks(s.bytes);
@@ -112,8 +114,11 @@ Status SlimFile::CheckSections() const {
   }
   const bool weighted = h.weight_type != WeightType::kNone;
   const bool in_lists = seen[4];
+  const bool ranked = seen[9];
   if (!seen[1] || !seen[2] || !seen[8] || seen[3] != weighted || seen[5] != in_lists ||
-      seen[6] != (in_lists && weighted) || (in_lists && !directed())) {
+      seen[6] != (in_lists && weighted) || (in_lists && !directed()) || seen[10] != ranked ||
+      seen[11] != ranked || (ranked && directed()) ||
+      ranked != (((h.version - kSlimVersion) & kSlimRanked) != 0)) {
     return wrong("sections");
   }
   if (end != file_bytes_) {
@@ -200,11 +205,14 @@ Status SlimFile::Read(SectionKind kind, std::uint64_t first_byte, MutableBytes i
 // Matching checksums show only that the bytes are as they were written. This function checks that
 // the values can belong to a graph.
 Status SlimFile::CheckValues(SectionKind kind, std::uint64_t first_byte, Bytes values) const {
-  if (kind == SectionKind::kOutNeighbours || kind == SectionKind::kInNeighbours) {
-    const auto neighbours = As<VertexId>(values);
-    if (AllBelow(neighbours, vertices())) return {};
-    return InputError("{}: damaged: a list has neighbour {}, but vertex ids must be below {}",
-                      path_, *std::ranges::max_element(neighbours), vertices());
+  if (kind == SectionKind::kOutNeighbours || kind == SectionKind::kInNeighbours ||
+      kind == SectionKind::kRanks) {
+    const auto ids = As<VertexId>(values);
+    if (AllBelow(ids, vertices())) return {};
+    return InputError(
+        "{}: damaged: {} {}, but vertex ids must be below {}", path_,
+        kind == SectionKind::kRanks ? "a rank is that of vertex" : "a list has neighbour",
+        *std::ranges::max_element(ids), vertices());
   }
   if (kind == SectionKind::kOutOffsets || kind == SectionKind::kInOffsets) {
     const auto offsets = As<EdgeOffset>(values);
@@ -231,7 +239,7 @@ Result<OriginalIds> SlimFile::ReadOriginalIds() const {
   if (!has(SectionKind::kOriginalIds)) return OriginalIds(header_.first_original_id, vertices());
   std::vector<std::uint64_t> ids(vertices());
   SLIM_TRY(ReadElements(SectionKind::kOriginalIds, 0, std::span(ids)));
-  if (header_.version == kSlimVersion) return OriginalIds(std::move(ids));
+  if (header_.ids_ascend()) return OriginalIds(std::move(ids));
   auto any_order = OriginalIds::InAnyOrder(std::move(ids));
   if (!any_order) return InputError("{}: damaged: two of its vertices have the same id", path_);
   return std::move(*any_order);
@@ -239,8 +247,7 @@ Result<OriginalIds> SlimFile::ReadOriginalIds() const {
 
 std::uint64_t SlimFile::original_id_bytes() const {
   if (!has(SectionKind::kOriginalIds)) return 0;
-  const bool ascending = header_.version == kSlimVersion;
-  return vertices() * (sizeof(std::uint64_t) + (ascending ? 0 : sizeof(VertexId)));
+  return vertices() * (sizeof(std::uint64_t) + (header_.ids_ascend() ? 0 : sizeof(VertexId)));
 }
 
 Status SlimFile::CheckAll(const ProgressHook& progress) const {

@@ -191,8 +191,7 @@ ServedLists StandingGraph::own_lists(Direction direction) const {
 
 std::uint64_t StandingGraph::original_id_bytes() const {
   if (!has(SectionKind::kOriginalIds)) return 0;
-  const bool ascending = header_.version == kSlimVersion;
-  return vertices() * (sizeof(std::uint64_t) + (ascending ? 0 : sizeof(VertexId)));
+  return vertices() * (sizeof(std::uint64_t) + (header_.ids_ascend() ? 0 : sizeof(VertexId)));
 }
 
 bool StandingGraph::has(SectionKind kind) const {

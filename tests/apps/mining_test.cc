@@ -351,5 +351,56 @@ TEST_F(Mining, ErrorsAreOneLine) {
   Refuses({"triangles", directed, "--nodes", "3"}, 3, "OUT.slim --symmetrize");
 }
 
+TEST_F(Mining, CodedListsGiveTheSameCounts) {
+  const std::string coded = scratch_.File("coded.slim");
+  for (const char* const kind : {"kron", "web"}) {
+    ASSERT_EQ(RunSlimgraph({"gen", kind, "-s", "8", "-k", "6", "--self-loops", "keep",
+                            "--duplicates", "keep", "--coded", "-o", coded})
+                  .code,
+              0);
+    for (const auto& [nodes, compute] :
+         {std::pair{"1", "1"}, {"3", "1"}, {"4", "1"}, {"4", "2"}, {"4", "4"}}) {
+      for (std::vector<std::string> words : {std::vector<std::string>{"triangles"},
+                                             {"cliques", "-k", "4"},
+                                             {"motifs", "-k", "3"},
+                                             {"match", "--pattern", "diamond"},
+                                             {"ktruss", "-k", "3"},
+                                             {"lcc"}}) {
+        words.insert(words.begin() + 1, coded);
+        words.insert(words.end(), {"--nodes", nodes, "--compute", compute, "--verify", "--json"});
+        const CommandEnd end = RunSlimgraph(words);
+        EXPECT_EQ(end.code, 0) << words[0] << " on " << nodes << ", " << compute << ": " << end.err;
+        EXPECT_NE(end.out.find(R"("verified":true)"), std::string::npos) << end.out;
+      }
+    }
+    const CommandEnd checked = RunSlimgraph({"info", coded, "--check"});
+    EXPECT_EQ(checked.code, 0) << checked.err;
+    EXPECT_NE(checked.out.find("of coded lists\n"), std::string::npos) << checked.out;
+  }
+}
+
+TEST_F(Mining, ConvertKeepsCodedListsOnlyIfAsked) {
+  const std::string coded = scratch_.File("coded.slim");
+  const std::string plain = scratch_.File("plain.slim");
+  const auto coded_bytes = [](const std::string& path) {
+    const std::string json = RunSlimgraph({"info", path, "--json"}).out;
+    const std::size_t at = json.find("\"coded_bytes\":");
+    return at == std::string::npos ? -1 : std::stoi(json.substr(at + 14));
+  };
+  ASSERT_EQ(RunSlimgraph({"convert", graph_, coded, "--coded"}).code, 0);
+  ASSERT_EQ(RunSlimgraph({"convert", coded, plain}).code, 0);
+  EXPECT_GT(coded_bytes(coded), 0);
+  EXPECT_EQ(coded_bytes(plain), 0);
+  EXPECT_EQ(ReadText(plain), ReadText(graph_));
+}
+
+TEST_F(Mining, CodedListsOfADirectedGraphAreRefused) {
+  const std::string out = scratch_.File("coded.slim");
+  Refuses({"convert", scratch_.File("edges.txt"), out, "--directed", "--coded"}, 2,
+          "--coded keeps lists for mining, and patterns are mined in undirected graphs");
+  Refuses({"gen", "kron", "-s", "5", "--directed", "--coded", "-o", out}, 2, "undirected");
+  EXPECT_FALSE(std::filesystem::exists(out));
+}
+
 }  // namespace
 }  // namespace slimgraph

@@ -51,8 +51,12 @@ TEST_F(PoolJobs, AgreeWithSerialCodesOnAnyNumberOfComputeNodes) {
 
 // The lists are made when the first command needs them.
 TEST_F(PoolJobs, MineLikeBruteForceOnAnyNumberOfComputeNodes) {
-  Run({"gen", "kron", "--scale", "7", "--degree", "6", "--seed",
-       std::to_string(random_() % 1000000), "--output", scratch_->File("small.slim")});
+  std::vector<std::string> make = {
+      "gen",      "kron", "--scale", "7",
+      "--degree", "6",    "--seed",  std::to_string(random_() % 1000000)};
+  if (random_() % 2 == 0) make.push_back("--coded");
+  make.insert(make.end(), {"--output", scratch_->File("small.slim")});
+  Run(make);
   Run({"pool", "load", "p", scratch_->File("small.slim")});
   const std::vector<std::vector<std::string>> kCommands = {
       {"triangles"},

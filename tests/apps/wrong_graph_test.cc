@@ -53,19 +53,26 @@ class WrongGraph : public ::testing::Test {
   }
 
   void ExpectEveryJobRefuses(const std::string& path) const {
-    const std::vector<std::vector<std::string>> commands = {
-        {"bfs", path, "--source", "0"},
-        {"pagerank", path},
-        {"cc", path},
-        {"bc", path, "--sources", "0"},
-        {"sssp", path, "--source", "0"},
-        {"scan", path},
-        {"triangles", path},
-        {"cliques", path, "-k", "4"},
-        {"motifs", path, "-k", "3"},
-        {"motifs", path, "-k", "4"},
-        {"match", path, "--pattern", "diamond"},
-        {"local", path, "--triangles", "--output", scratch_.File("out")}};
+    ExpectJobsRefuse({{"bfs", path, "--source", "0"},
+                      {"pagerank", path},
+                      {"cc", path},
+                      {"bc", path, "--sources", "0"},
+                      {"sssp", path, "--source", "0"},
+                      {"scan", path}},
+                     path);
+    ExpectMiningRefuses(path);
+  }
+  void ExpectMiningRefuses(const std::string& path) const {
+    ExpectJobsRefuse({{"triangles", path},
+                      {"cliques", path, "-k", "4"},
+                      {"motifs", path, "-k", "3"},
+                      {"motifs", path, "-k", "4"},
+                      {"match", path, "--pattern", "diamond"},
+                      {"local", path, "--triangles", "--output", scratch_.File("out")}},
+                     path);
+  }
+  void ExpectJobsRefuse(const std::vector<std::vector<std::string>>& commands,
+                        const std::string& path) const {
     for (const auto& command : commands) {
       for (const auto& [nodes, compute] : {std::pair{"1", "1"}, {"4", "2"}, {"4", "4"}}) {
         auto words = command;
@@ -98,6 +105,18 @@ TEST_F(WrongGraph, WithWrongIncomingListsIsRefusedWhereTheyAreRead) {
     ExpectRefused({"pagerank", path, "--mode", "pull", "--nodes", nodes, "--compute", compute},
                   path);
   }
+}
+
+TEST_F(WrongGraph, WithWrongCodedListsIsRefusedByMining) {
+  const std::string coded = scratch_.File("coded.slim");
+  ASSERT_EQ(RunSlimgraph({"convert", right_, coded, "--drop-weights", "--coded"}).code, 0);
+  for (const VertexId vertex : {1024U, 0xFFFFFFFFU}) {
+    ExpectMiningRefuses(Wrong(coded, SectionKind::kRanks, vertex));
+  }
+  ExpectMiningRefuses(Wrong(coded, SectionKind::kRankedLengths, RankedLength{1, 2}));
+  const std::string path = Wrong(coded, SectionKind::kRankedLists, ~std::uint64_t{0});
+  ExpectMiningRefuses(path);
+  ExpectRefused({"info", path, "--check"}, path);
 }
 
 TEST_F(WrongGraph, IsRefusedByStoreCreate) {

@@ -151,14 +151,21 @@ def loading(bench):
             while file.read(1 << 24):
                 pass
         return time.monotonic() - start_s
-    mining = ["triangles", kron.plain, "--nodes", "4"]
+    coded = bench.file("kron-coded.slim")
+    bench.run("convert", kron.plain, coded, "--coded")
+
+    def mining(path, compute):
+        return ["triangles", path, "--nodes", "4", "--compute", compute]
     for compute in ("4", "2"):
         words = kron.job("bfs", "--nodes", "4", "--compute", compute)
         row(bench, f"loading for vertex programs, (4,{compute}), over reading the file", 2,
             lambda c, w=words: time_of(bench, c, "load_s", w), read_file, [words])
-        row(bench, f"loading for mining, (4,{compute}), over that for vertex programs", 3,
-            lambda c, n=compute: time_of(bench, c, "load_s", [*mining, "--compute", n]),
-            lambda c, w=words: time_of(bench, c, "load_s", w), [[*mining, "--compute", compute]])
+        for what, path in (("mining", kron.plain), ("mining, --coded", coded)):
+            def load_s(command, n=compute, p=path):
+                p = p if command == bench.command else kron.plain  # earlier builds read no others
+                return time_of(bench, command, "load_s", mining(p, n))
+            row(bench, f"loading for {what}, (4,{compute}), over vertex programs", 3, load_s,
+                lambda c, w=words: time_of(bench, c, "load_s", w), [mining(path, compute)])
 
 
 def time_of(bench, command, what, words):

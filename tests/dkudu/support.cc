@@ -3,10 +3,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <set>
 
+#include "dkudu/ranked_lists.h"
+#include "slimgraph/files/convert.h"
 #include "tests/support/node_processes.h"
 #include "tests/support/unwrap.h"
 
@@ -17,13 +21,17 @@ std::uint64_t SomeChunkBytes(std::mt19937_64& random) {
   return random() % 2 == 0 ? 0 : kEnough + random() % kEnough;
 }
 
-ScratchGraph::ScratchGraph(const EdgeList& edges) {
+ScratchGraph::ScratchGraph(const EdgeList& edges, Lists lists) {
   static int number = 0;
   path_ = (std::filesystem::temp_directory_path() /
            fmt::format("slimgraph-mining-{}-{}.slim", ::getpid(), number++))
               .string();
-  const Status written = WriteSlimFile(edges, path_);
-  EXPECT_TRUE(written) << written.error().message;
+  Unwrap(WriteSlimFile(edges, path_));
+  if (lists == kPlain) return;
+  ConvertOptions add;
+  add.in = add.out = path_;
+  add.ranked = dkudu::MakeRankedLists;
+  Unwrap(Convert(add));
 }
 
 ScratchGraph::~ScratchGraph() {
@@ -71,6 +79,57 @@ EdgeList CompleteGraph(VertexId vertices) {
     for (VertexId u = 0; u < v; ++u) graph.edges.push_back({u, v});
   }
   return graph;
+}
+
+std::vector<std::vector<VertexId>> ListsByRank(const EdgeList& edges) {
+  std::vector<std::vector<VertexId>> lists(edges.vertices);
+  for (const auto& [u, v] : edges.edges) {
+    lists[u].push_back(v);
+    if (u != v) lists[v].push_back(u);
+  }
+  std::vector<VertexId> dense(edges.vertices);
+  std::iota(dense.begin(), dense.end(), 0);
+  std::ranges::stable_sort(dense, {}, [&](VertexId v) { return lists[v].size(); });
+  std::vector<VertexId> rank(edges.vertices);
+  for (VertexId i = 0; i < dense.size(); ++i) rank[dense[i]] = i;
+  std::vector<std::vector<VertexId>> by_rank(edges.vertices);
+  for (VertexId v = 0; v < edges.vertices; ++v) {
+    std::set<VertexId> list;
+    for (const VertexId w : lists[v]) {
+      if (w != v) list.insert(rank[w]);
+    }
+    by_rank[rank[v]].assign(list.begin(), list.end());
+  }
+  return by_rank;
+}
+
+void ExpectLists(const dkudu::MiningGraph& graph, const std::vector<std::vector<VertexId>>& by_rank,
+                 const std::string& where) {
+  std::vector<std::byte> coded(graph.coded().begin(), graph.coded().end());
+  coded.resize(coded.size() + ListCode::kSlackBytes);
+  ASSERT_EQ(graph.vertices(), by_rank.size()) << where;
+  dkudu::DegreeSums sums;
+  for (VertexId v = 0; v < graph.vertices(); ++v) {
+    const auto above = std::ranges::upper_bound(by_rank[v], v);
+    sums.Add(
+        dkudu::SumsOf(by_rank[v].size(), static_cast<std::uint64_t>(by_rank[v].end() - above)));
+    std::vector<VertexId> list = by_rank[v];
+    if (graph.part() == dkudu::ListPart::kUpper) list.assign(above, by_rank[v].end());
+    if (graph.computes()) {
+      ASSERT_EQ(graph.degree(v), list.size()) << where << ", rank " << v;
+    }
+    if (!graph.is_own(v)) continue;
+    if (graph.computes()) {
+      ASSERT_TRUE(std::ranges::equal(graph.own(v), list)) << where << ", rank " << v;
+    }
+    if (graph.coded().empty()) continue;
+    std::vector<VertexId> decoded(list.size());
+    ASSERT_TRUE(graph.code().Decode(coded.data() + graph.FindByte(v), decoded)) << where;
+    ASSERT_EQ(decoded, list) << where << ", rank " << v;
+  }
+  EXPECT_EQ(graph.sums().arcs, sums.arcs) << where;
+  EXPECT_EQ(graph.sums().most_above, sums.most_above) << where;
+  EXPECT_TRUE(graph.sums().triples == sums.triples && graph.sums().pairs == sums.pairs) << where;
 }
 
 dkudu::Pattern RandomPattern(std::mt19937_64& random, unsigned vertices) {

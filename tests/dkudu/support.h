@@ -22,7 +22,8 @@ std::uint64_t SomeChunkBytes(std::mt19937_64& random);
 // A .slim file that exists as long as this object.
 class ScratchGraph {
  public:
-  explicit ScratchGraph(const EdgeList& edges);
+  enum Lists { kPlain, kCoded };  // kCoded: also those of dkudu/ranked_lists.h
+  explicit ScratchGraph(const EdgeList& edges, Lists lists = kPlain);
   ~ScratchGraph();
   ScratchGraph(const ScratchGraph&) = delete;
   ScratchGraph& operator=(const ScratchGraph&) = delete;
@@ -38,6 +39,13 @@ EdgeList RandomGraph(std::mt19937_64& random, VertexId vertices, double density)
 // A third of the edges lead both ways.
 EdgeList RandomDirectedGraph(std::mt19937_64& random, VertexId vertices, double density);
 EdgeList CompleteGraph(VertexId vertices);
+
+// The lists of an undirected graph by rank, as a serial program makes them. Without self-loops and
+// duplicates, which count for the degree, though.
+std::vector<std::vector<VertexId>> ListsByRank(const EdgeList& edges);
+// Whether the node has its lists, decoded and coded, and knows the lengths of all.
+void ExpectLists(const dkudu::MiningGraph& graph, const std::vector<std::vector<VertexId>>& by_rank,
+                 const std::string& where);
 
 // A random connected pattern.
 dkudu::Pattern RandomPattern(std::mt19937_64& random, unsigned vertices);

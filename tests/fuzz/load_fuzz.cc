@@ -6,7 +6,8 @@
 
 #include <vector>
 
-#include "dkudu/internal/graph/degree_order.h"
+#include "dkudu/internal/graph/ranked_file.h"
+#include "dkudu/ranked_lists.h"
 #include "slimgraph/files/csr.h"
 #include "slimgraph/files/slim_file.h"
 #include "slimgraph/graph/load.h"
@@ -49,12 +50,31 @@ void LoadParts(const SlimFile& file, const Partition& partition, Direction direc
   }
 }
 
+// D-Kudu's lists in the file, if it has them.
+void LoadRanked(const SlimFile& file) {
+  (void)dkudu::CheckRankedLists(file, 1);
+  for (const auto part : {dkudu::ListPart::kUpper, dkudu::ListPart::kAll}) {
+    if (!dkudu::RankedFile::Has(file, part)) return;
+    const auto ranked = dkudu::RankedFile::Open(file, part, 1);
+    if (!ranked) return;
+    for (const NodeId homes : {1U, 3U, 4U}) {
+      for (NodeId home = 0; home < homes; ++home) {
+        (void)ranked->VisitLists({home, homes}, 1, [&](VertexId rank, Bytes, dkudu::List list) {
+          SLIM_CHECK(rank % homes == home && list.size() == ranked->length(rank));
+          for (const VertexId other : list) SLIM_CHECK(other < file.vertices() && other != rank);
+        });
+      }
+    }
+  }
+}
+
 void LoadIt(const std::string& path) {
   const auto file = SlimFile::Open(path);
   if (!file) return;
   (void)file->ReadOriginalIds();
   // MiningGraph refuses other graphs before it orders their vertices.
   if (file->vertices() > 0 && file->has(Direction::kIn)) (void)dkudu::DegreeOrder::Of(*file);
+  LoadRanked(*file);
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     if (!file->has(direction)) continue;
     if (const auto lists = ReadCsr(*file, direction)) {

@@ -169,17 +169,18 @@ def make(recipe, workshop, name="g.slim"):
     """Writes the graph of a recipe to the file `name`, and returns it as a Graph in the order of
     ids. The file may have another order."""
     graph = make_in_id_order(recipe, workshop, name)
-    if recipe.get("order"):
-        reorder(graph, recipe, workshop, name)
+    if recipe.get("order") or recipe.get("coded"):
+        convert_again(graph, recipe, workshop, name)
     return graph
 
 
-def reorder(graph, recipe, workshop, name):
+def convert_again(graph, recipe, workshop, name):
+    """Gives the file another order, or lists for mining."""
     no_reverse = ["--no-reverse"] if recipe.get("no-reverse") else []
-    order = recipe["order"]
+    order = recipe.get("order") or "ids"
     workshop.run(["convert", name, "ordered.slim", "--order", order, "--self-loops", "keep",
                   "--duplicates", "keep"] + (["--weighted"] if graph.weight_type != "none" else [])
-                 + no_reverse).expect(0)
+                 + (["--coded"] if recipe.get("coded") else []) + no_reverse).expect(0)
     ordered = read_slim(workshop.path("ordered.slim"))
     if sorted(ordered.ids) != graph.ids:
         raise Wrong(f"convert --order {order}: other ids")
@@ -194,6 +195,8 @@ def reorder(graph, recipe, workshop, name):
         degree = [d + out.count(v) for v, (d, out) in enumerate(zip(degree, ordered.lists))]
     if order == "degree" and any(after > before for before, after in zip(degree, degree[1:])):
         raise Wrong("convert --order degree: degrees do not fall")
+    if recipe.get("coded"):
+        workshop.run(["info", "ordered.slim", "--check"]).expect(0)
     os.replace(workshop.path("ordered.slim"), workshop.path(name))
 
 
@@ -247,5 +250,5 @@ def listed(recipe, graph):
         return recipe
     plain = {"kind": recipe["kind"], "edges": list(graph.edges()), "ids": graph.ids,
              "self-loops": "keep", "duplicates": "keep"}
-    return {**plain, **{key: recipe[key] for key in ("directed", "weights", "no-reverse", "order")
-                        if key in recipe}}
+    kept = ("directed", "weights", "no-reverse", "order", "coded")
+    return {**plain, **{key: recipe[key] for key in kept if key in recipe}}

@@ -125,6 +125,8 @@ def draw(random):
         words += random.choice([[], ["--verify"]])
     if random.random() < 0.25:
         recipe["order"] = random.choice(["degree", "rcm"])
+    if not directed and random.random() < 0.4:
+        recipe["coded"] = True
     return {"family": "mining", "command": command, "graph": recipe, "words": words,
             "pattern": pattern, "list": not large and random.random() < 0.3, "large": large,
             "options": draw_options(random), "shape": shapes.draw(random)}

@@ -23,16 +23,6 @@ void Sort(std::span<VertexId> entries) {
   sorter(entries.data(), entries.size(), hwy::SortAscending());
 }
 
-// The sums of a vertex with so many neighbours.
-DegreeSums SumsOf(std::uint64_t degree, std::uint64_t above) {
-  DegreeSums sums{
-      .arcs = degree, .most = degree, .most_above = above, .matrix_bytes = BitMatrix::Bytes(above)};
-  if (degree < 2) return sums;
-  sums.pairs = static_cast<unsigned __int128>(degree) * (degree - 1) / 2;
-  sums.triples = sums.pairs * (degree - 2) / 3;
-  return sums;
-}
-
 }  // namespace
 
 void DegreeSums::Add(const DegreeSums& other) {
@@ -42,6 +32,15 @@ void DegreeSums::Add(const DegreeSums& other) {
   matrix_bytes += other.matrix_bytes;
   pairs += other.pairs;
   triples += other.triples;
+}
+
+DegreeSums SumsOf(std::uint64_t degree, std::uint64_t above) {
+  DegreeSums sums{
+      .arcs = degree, .most = degree, .most_above = above, .matrix_bytes = BitMatrix::Bytes(above)};
+  if (degree < 2) return sums;
+  sums.pairs = static_cast<unsigned __int128>(degree) * (degree - 1) / 2;
+  sums.triples = sums.pairs * (degree - 2) / 3;
+  return sums;
 }
 
 ListPart PartFor(const GraphSource& file, ListPart part) {

@@ -40,6 +40,8 @@ struct DegreeSums {
 
   void Add(const DegreeSums& other);
 };
+// Those of one vertex with so many neighbours, of which so many are above it.
+DegreeSums SumsOf(std::uint64_t degree, std::uint64_t above);
 
 // The vertices whose ranks leave the remainder `home` when divided by `homes`.
 struct DealtOut {

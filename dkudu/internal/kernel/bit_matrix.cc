@@ -18,11 +18,6 @@ std::uint64_t CountBits(const std::uint64_t* among, std::size_t words) {
 
 }  // namespace
 
-std::size_t BitMatrix::WordsPerRow(std::size_t neighbours) {
-  const std::size_t words = neighbours / 64 + 1;
-  return words == 1 ? 1 : (words + kRowGrain - 1) / kRowGrain * kRowGrain;
-}
-
 void BitMatrix::FillRow(std::size_t i, List list, const std::uint32_t* position) {
   std::uint64_t* const row = bits_.data() + i * words_;
   for (const VertexId w : list) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "dkudu/internal/kernel/bit_rows.h"
 #include "dkudu/internal/kernel/sets.h"
 #include "slimgraph/launch/job.h"
 
@@ -14,7 +15,10 @@ namespace slimgraph::dkudu {
 
 class BitMatrix {
  public:
-  static std::size_t WordsPerRow(std::size_t neighbours);
+  static std::size_t WordsPerRow(std::size_t neighbours) {
+    const std::size_t words = neighbours / 64 + 1;
+    return words == 1 ? 1 : (words + kRowGrain - 1) / kRowGrain * kRowGrain;
+  }
   static std::size_t Words(std::size_t neighbours) { return neighbours * WordsPerRow(neighbours); }
   static std::uint64_t Bytes(std::size_t neighbours) {
     return Words(neighbours) * sizeof(std::uint64_t);

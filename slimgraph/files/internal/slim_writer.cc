@@ -46,38 +46,62 @@ Status SlimWriter::End() {
   return filled_ == 0 ? Status() : Flush();
 }
 
-Status SlimWriter::AppendIds(const OriginalIds& ids) {
-  if (ids.contiguous()) return {};
-  if (!ids.ascending()) version_ = kSlimAnyOrderVersion;
-  Begin(SectionKind::kOriginalIds, sizeof(std::uint64_t));
-  SLIM_TRY(Append(std::as_bytes(std::span(ids.list()))));
+Status SlimWriter::WriteSection(SectionKind kind, std::uint32_t element_bytes, Bytes bytes) {
+  Begin(kind, element_bytes);
+  SLIM_TRY(Append(bytes));
   return End();
 }
 
-Result<std::uint64_t> SlimWriter::Finish(SlimHeader header, Outlives outlives) {
-  std::vector<std::uint64_t> table = std::move(checksums_);
-  sections_.push_back(
+Status SlimWriter::AppendIds(const OriginalIds& ids) {
+  if (ids.contiguous()) return {};
+  if (!ids.ascending()) version_ += kSlimAnyOrder;
+  return WriteSection(SectionKind::kOriginalIds, sizeof(std::uint64_t),
+                      std::as_bytes(std::span(ids.list())));
+}
+
+Status SlimWriter::AppendRanked(const RankedSections& ranked) {
+  version_ += kSlimRanked;
+  SLIM_TRY(WriteSection(SectionKind::kRanks, sizeof(VertexId),
+                        std::as_bytes(std::span(ranked.dense_of))));
+  SLIM_TRY(WriteSection(SectionKind::kRankedLengths, sizeof(RankedLength),
+                        std::as_bytes(std::span(ranked.lengths))));
+  return WriteSection(SectionKind::kRankedLists, 1, ranked.coded());
+}
+
+Result<std::uint64_t> SlimWriter::WriteEnds(SlimHeader header) {
+  std::vector<std::uint64_t> table = checksums_;
+  std::vector<SlimSection> sections = sections_;
+  sections.push_back(
       {SectionKind::kChecksums, sizeof(std::uint64_t), end_, table.size() * sizeof(std::uint64_t)});
   table.resize(SlimPadded(table.size() * sizeof(std::uint64_t)) / sizeof(std::uint64_t));
   const Bytes table_bytes = std::as_bytes(std::span(table));
   SLIM_TRY(file_.WriteAt(end_, table_bytes));
-  end_ += table_bytes.size();
 
   header.magic = kSlimMagic;
   header.version = version_;
   header.byte_order = kSlimByteOrder;
   header.checksums_checksum = XXH3_64bits(table_bytes.data(), table_bytes.size());
-  SLIM_CHECK(sections_.size() <= kSectionKinds);
-  header.section_count = sections_.size();
-  std::copy(sections_.begin(), sections_.end(), header.sections.begin());
+  SLIM_CHECK(sections.size() <= kSectionKinds);
+  header.section_count = sections.size();
+  std::copy(sections.begin(), sections.end(), header.sections.begin());
 
   std::vector<std::byte> page(kSlimPageBytes);
   std::memcpy(page.data(), &header, sizeof header);
   const std::uint64_t checksum = XXH3_64bits(page.data(), kSlimHeaderChecksumAt);
   std::memcpy(page.data() + kSlimHeaderChecksumAt, &checksum, sizeof checksum);
   SLIM_TRY(file_.WriteAt(0, page));
+  return end_ + table_bytes.size();
+}
+
+Result<std::uint64_t> SlimWriter::Finish(SlimHeader header, Outlives outlives) {
+  SLIM_ASSIGN(const std::uint64_t bytes, WriteEnds(header));
   SLIM_TRY(file_.Commit(outlives));
-  return end_;
+  return bytes;
+}
+
+Result<SlimFile> SlimWriter::Reread(SlimHeader header, const std::string& shown) {
+  SLIM_TRY(WriteEnds(header));
+  return SlimFile::Open(file_.PathToRead(), shown);
 }
 
 }  // namespace slimgraph::internal

@@ -62,6 +62,11 @@ Status CheckRoom(const RawGraph& graph, VertexId vertices, const WriteRules& rul
 
 Result<ConvertReport> WriteSlim(RawGraph graph, const WriteRules& rules) {
   const std::uint64_t start_ns = NowNs();
+  if (rules.ranked && rules.directed) {
+    return UsageError(
+        "--coded keeps lists for mining, and patterns are mined in undirected graphs: leave it "
+        "out, or make the graph undirected");
+  }
   ConvertReport report;
   report.out = rules.out;
   report.edges_read = graph.edges();
@@ -97,6 +102,12 @@ Result<ConvertReport> WriteSlim(RawGraph graph, const WriteRules& rules) {
   header.vertices = ids.count();
   header.first_original_id = ids.first();
   header.arcs = out.offsets.back();
+  if (rules.ranked && ids.count() > 0) {
+    SLIM_ASSIGN(const SlimFile written, writer.Reread(header, rules.out));
+    SLIM_ASSIGN(const RankedSections ranked, rules.ranked(written, rules.threads));
+    SLIM_TRY(writer.AppendRanked(ranked));
+    report.coded_bytes = ranked.list_bytes;
+  }
   SLIM_ASSIGN(report.file_bytes, writer.Finish(header));
 
   report.vertices = ids.count();

@@ -21,6 +21,7 @@ struct WriteRules {
   std::size_t threads = 0;
   ProgressHook progress;
   std::function<bool()> cancelled = {};  // as in ConvertOptions
+  RankedSectionsOf ranked = {};          // the same
 };
 
 // Consumes the graph. The file appears under rules.out only when it is complete.
