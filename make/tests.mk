@@ -1,6 +1,6 @@
 # Tests, sanitizers, the grid of random points, and fuzzers.
 
-.PHONY: test test-page test-hosts test-rdma unit-tests race-tests pool-kills asan tsan grid grid-planted sim sim-tests sim-shrink sim-replay sim-planted scale scale-check relacy relacy-planted fuzz prebuilt
+.PHONY: test test-page test-hosts test-rdma unit-tests race-tests pool-kills asan tsan grid grid-planted unit-planted sim sim-tests sim-shrink sim-replay sim-planted scale scale-check relacy relacy-planted fuzz prebuilt
 
 LAB := PYTHONPATH=python python3 -B -m slimgraph.lab
 
@@ -91,6 +91,15 @@ grid: $(COMMAND) $(GRID_CHECKER)
 # only the files that a patch affects are compiled. PLANTED=NAME: that patch alone.
 grid-planted: $(COMMAND) $(GRID_CHECKER)
 	@PYTHONDONTWRITEBYTECODE=1 tests/grid/planted.py --make '$(MAKE)' --checker $(GRID_CHECKER) $(PLANTED)
+
+# The same for the tests of one folder, which find the defects of its planted/. FOLDER=NAME: of that
+# folder alone.
+FOLDER ?= $(filter-out grid pool relacy sim,$(patsubst tests/%/planted,%,$(wildcard tests/*/planted)))
+unit-planted: $(COMMAND) $(TESTS)
+	@for folder in $(FOLDER); do \
+	  echo "$$folder:"; \
+	  PYTHONDONTWRITEBYTECODE=1 tests/support/planted.py --make '$(MAKE)' $$folder $(PLANTED) || exit 1; \
+	done
 
 RDMA_TESTS := $(foreach name,fabric graph txnlayer,$(BUILD)/tests/$(name)_test)
 

@@ -9,11 +9,14 @@ ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 
 def planted_options(description, **more):
     """The options of a planted.py: how to make, names of patches, and `more`, each with the
-    arguments of add_argument()."""
+    arguments of add_argument(), or None for a word before the names."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--make", default="make")
     for name, settings in more.items():
-        parser.add_argument("--" + name, **settings)
+        if settings is None:
+            parser.add_argument(name)
+        else:
+            parser.add_argument("--" + name, **settings)
     parser.add_argument("names", nargs="*", metavar="NAME")
     return parser.parse_args()
 
