@@ -138,8 +138,8 @@ Result<MemoryPlan> MiningGraph::Plan(Cluster& cluster, std::uint64_t process_byt
   return plan;
 }
 
-void MiningGraph::Keep(VertexId number, List list, bool coded) {
-  if (is_read() && !coded) code_.Encode(list, coded_.data() + index_[self_].FindByte(number));
+void MiningGraph::Keep(VertexId number, List list, bool is_coded) {
+  if (is_read() && !is_coded) code_.Encode(list, coded_.data() + index_[self_].FindByte(number));
   if (computes()) std::copy(list.begin(), list.end(), lists_ + index_[self_].begin(number));
 }
 
@@ -207,8 +207,9 @@ Status MiningGraph::LoadRanked(Cluster& cluster, const GraphSource& file,
   const bool as_read = part_ == ListPart::kAll && is_read();
   return ranked.VisitLists({self_, nodes_}, threads, [&](VertexId rank, Bytes coded, List list) {
     const VertexId at = number(rank);
-    if (as_read)
+    if (as_read) {
       std::memcpy(coded_.data() + index_[self_].FindByte(at), coded.data(), coded.size());
+    }
     if (!list.empty()) Keep(at, list, as_read);
   });
 }

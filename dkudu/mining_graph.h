@@ -147,9 +147,9 @@ class MiningGraph {
   // Collective: loads the lists that the file has ready.
   Status LoadRanked(Cluster& cluster, const GraphSource& file,
                     const std::function<Status(LoadingBytes)>& plan_and_announce);
-  // Keeps one of this node's lists, as it was made or as it came from another node. `coded`:
-  // whether the coded list is there already.
-  void Keep(VertexId number, List list, bool coded = false);
+  // Keeps one of this node's lists, as it was made or as it came from another node.
+  // `is_coded`: its code is there already.
+  void Keep(VertexId number, List list, bool is_coded = false);
   std::size_t KeepCoded(VertexId number, const std::byte* coded);
   // Of lists in a pool: what the next home tells, and a home's index of its own lists.
   Status ReadDescription(Endpoint& endpoint, NodeId home, RegionId region);

@@ -21,8 +21,9 @@ Result<RankedFile> RankedFile::Open(const GraphSource& file, ListPart part, std:
 Status RankedFile::CheckRanks() const {
   std::vector<bool> seen(dense_of_.size());
   for (const VertexId v : dense_of_) {
-    if (seen[v])
+    if (seen[v]) {
       return InputError("{}: damaged: two ranks are those of vertex {}", file_.path(), v);
+    }
     seen[v] = true;
   }
   return {};
@@ -55,10 +56,11 @@ DegreeSums RankedFile::SumsOfLists(DealtOut wanted) const {
 
 // To the first list of a later stratum if this one has no further. A small graph has empty strata.
 void RankedFile::Advance(Cursor& cursor) const {
-  cursor.rank += kStrata;
-  while (cursor.rank >= lengths_.size() && ++cursor.stratum < kStrata) {
-    cursor.rank = StratumOf(cursor.stratum);  // it is its own inverse
+  std::size_t rank = std::size_t{cursor.rank} + kStrata;
+  while (rank >= lengths_.size() && ++cursor.stratum < kStrata) {
+    rank = StratumOf(cursor.stratum);  // it is its own inverse
   }
+  cursor.rank = static_cast<VertexId>(rank);
 }
 
 std::vector<RankedFile::Window> RankedFile::Windows(DealtOut wanted) const {
@@ -76,13 +78,14 @@ std::vector<RankedFile::Window> RankedFile::Windows(DealtOut wanted) const {
     }
     goes_on = is_wanted;
     if (!is_wanted) continue;
-    for (VertexId rank = remainder; rank < lengths_.size(); rank += kStrata) {
+    for (std::size_t rank = remainder; rank < lengths_.size(); rank += kStrata) {
       const std::uint64_t end = at + code_.Bytes(lengths_[rank].all);
       // No list but a long one crosses a multiple of the windows' size, so that few blocks of the
       // file are in two windows.
       if (windows.back().end > windows.back().begin && end > at &&
           (end - 1) / kWindowBytes != windows.back().begin / kWindowBytes) {
-        windows.push_back({.first = {stratum, rank}, .begin = at, .end = at});
+        windows.push_back(
+            {.first = {stratum, static_cast<VertexId>(rank)}, .begin = at, .end = at});
       }
       ++windows.back().lists;
       windows.back().end = at = end;

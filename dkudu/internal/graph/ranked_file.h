@@ -29,7 +29,8 @@ class RankedFile {
   DegreeSums SumsOfLists(DealtOut wanted) const;
 
   // Calls visit(rank, coded, list) for each list that is wanted and not empty, from several threads
-  // and in any order. `coded` is the code of the complete list, `list` the part that is kept.
+  // and in any order. `coded` is the code of the complete list; `list` is the part that is kept,
+  // and may be empty.
   using Visit = std::function<void(VertexId rank, Bytes coded, List list)>;
   Status VisitLists(DealtOut wanted, std::size_t threads, const Visit& visit) const;
 
