@@ -1,6 +1,7 @@
 // How a job takes up a graph that stands in a pool: the memory nodes serve the pool's memory as it
 // is, and the compute nodes divide its vertices among them.
 #include <algorithm>
+#include <cmath>
 
 #include "dgemini/workload.h"
 #include "slimgraph/base/check.h"
@@ -10,17 +11,33 @@
 namespace slimgraph::dgemini {
 namespace {
 
+// A cut between compute nodes may be this far from the best one, as a part of a share, if it is
+// then between segments of the graph's summary.
+constexpr double kCutTolerance = 0.02;
+
 // The lists of one part, in groups of eight, as a sequence of costs.
 class PartCosts {
  public:
   PartCosts(const StandingGraph& graph, NodeId number, double alpha)
       : groups_(graph.own_lists(Direction::kOut).offsets),
+        number_(number),
         part_(graph.part(number)),
         step_(graph.step()),
         alpha_(alpha) {}
 
   // The first multiple of the graph's step at which the cost of the lists before it reaches
-  // `target`.
+  // `target`; or a segment's begin, if that differs by no more than `tolerance`.
+  VertexId CutAt(double target, double tolerance, const NeighbourSummary& summary) const {
+    const std::size_t first = number_ * summary.per_part();
+    for (std::size_t segment = first; segment < first + summary.per_part(); ++segment) {
+      const VertexId begin = summary.begin(segment);
+      if (begin == summary.end(segment)) continue;
+      if (std::abs(CostBefore(begin - part_.first) - target) <= tolerance) return begin;
+    }
+    return CutAt(target);
+  }
+
+ private:
   VertexId CutAt(double target) const {
     VertexId low = 0;
     VertexId high = (part_.count + step_ - 1) / step_;
@@ -35,12 +52,12 @@ class PartCosts {
     return part_.first + std::min(low * step_, part_.count);
   }
 
- private:
   double CostBefore(VertexId local) const {
     return static_cast<double>(groups_[local / OffsetGroup::kLists].first_arc) + alpha_ * local;
   }
 
   std::span<const OffsetGroup> groups_;
+  std::size_t number_;
   VertexPart part_;
   VertexId step_;
   double alpha_;
@@ -104,6 +121,8 @@ Result<WorkloadSizes> Workload::DivideStanding(Cluster& cluster, const StandingG
   // The cut between two compute nodes is found by the node in whose part it is.
   const NodeId own_part = cluster.computes() ? graph.parts() : self_ - compute;
   std::vector<VertexId> mine;
+  const NeighbourSummary summary = graph.summary();
+  const double tolerance = graph.directed() ? 0 : kCutTolerance * total / compute;
   double before = 0;
   NodeId next = 1;  // the compute node whose first vertex is looked for
   for (NodeId part = 0; part < graph.parts(); before += cost_of(part), ++part) {
@@ -115,8 +134,9 @@ Result<WorkloadSizes> Workload::DivideStanding(Cluster& cluster, const StandingG
       const bool whole = needs.cache.delegation == Delegation::kNode;
       const bool nearer = target - before < end - target;
       const VertexPart& vertices = graph.part(part);
-      mine.push_back(whole ? (nearer ? vertices.first : vertices.first + vertices.count)
-                           : PartCosts(graph, part, alpha).CutAt(target - before));
+      mine.push_back(
+          whole ? (nearer ? vertices.first : vertices.first + vertices.count)
+                : PartCosts(graph, part, alpha).CutAt(target - before, tolerance, summary));
     }
   }
   SLIM_ASSIGN(const auto cuts_of, GatherByRank<VertexId>(cluster.all(), mine));
@@ -160,8 +180,10 @@ Status Workload::ServeStanding(Cluster& cluster, const StandingGraph& graph,
     if (needs.weights) SLIM_TRY(share(ListMemory::kWeights, lists.regions.weights));
     if (cluster.computes()) continue;
     if (server_) server_->Add(lists, part.count, code);
-    const ListObserver mark = MakeMarkingObserver(direction, threads);
-    if (mark) SLIM_TRY(VisitLists(lists, part.first, code, threads, mark));
+    if (const ListObserver mark = MakeMarkingObserver(direction, threads)) {
+      SLIM_TRY(VisitLists(lists, part.first, code, threads, mark,
+                          MakeMarkerBySummary(graph, direction, threads)));
+    }
   }
   return {};
 }

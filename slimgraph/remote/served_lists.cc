@@ -160,7 +160,8 @@ Result<ServedLists> CodeLists(const GraphSource& file, const VertexPart& part, D
 }
 
 Status VisitLists(const ServedLists& served, VertexId first, const ListCode& code,
-                  std::size_t threads, const ListObserver& watch) {
+                  std::size_t threads, const ListObserver& watch,
+                  const std::function<bool(VertexId v)>& wanted) {
   if (served.offsets.empty()) return {};
   const OffsetGroup& last = served.offsets.back();
   EdgeOffset arcs = last.first_arc;
@@ -171,13 +172,16 @@ Status VisitLists(const ServedLists& served, VertexId first, const ListCode& cod
     for (std::size_t g = cuts[piece]; g < cuts[piece + 1]; ++g) {
       const std::byte* from = served.lists.data() + served.offsets[g].first_byte;
       for (VertexId i = 0; i < OffsetGroup::kLists; ++i) {
-        list.resize(served.offsets[g].lengths[i]);
-        if (list.empty()) continue;
+        const std::uint32_t length = served.offsets[g].lengths[i];
+        if (length == 0) continue;
+        const std::byte* const coded = from;
+        from += code.Bytes(length);
         const VertexId v = first + static_cast<VertexId>(g * OffsetGroup::kLists) + i;
-        if (!code.Decode(from, list))
+        if (wanted && !wanted(v)) continue;
+        list.resize(length);
+        if (!code.Decode(coded, list))
           return EnvironmentError("the list of vertex {} is damaged", v);
         watch(v, list);
-        from += code.Bytes(list.size());
       }
     }
     return {};

@@ -80,9 +80,11 @@ Result<ServedLists> CodeLists(const GraphSource& file, const VertexPart& part, D
                               const MakeListMemory& make);
 
 // Calls `watch` with all lists that are not empty; `first` is the vertex of the first one, and they
-// are coded by `code`. An error if they are not lists of that code.
+// are coded by `code`. An error if they are not lists of that code. Lists that are not `wanted` are
+// not decoded; it is asked for each list that is not empty.
 Status VisitLists(const ServedLists& served, VertexId first, const ListCode& code,
-                  std::size_t threads, const ListObserver& watch);
+                  std::size_t threads, const ListObserver& watch,
+                  const std::function<bool(VertexId v)>& wanted = {});
 
 // Collective: encodes the lists of a contiguous part while it reads them. Nodes that serve no lists
 // call it with an empty part.

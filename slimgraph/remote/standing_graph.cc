@@ -10,7 +10,7 @@ namespace slimgraph {
 namespace {
 
 constexpr VertexId kWord = 64;
-constexpr int kFactsVersion = 2;
+constexpr int kFactsVersion = 3;
 
 constexpr SectionKind kTold[] = {SectionKind::kOutOffsets,   SectionKind::kOutNeighbours,
                                  SectionKind::kOutWeights,   SectionKind::kInOffsets,
@@ -54,17 +54,30 @@ std::string Facts(const GraphSource& file, std::string_view view, const std::str
 }
 
 Status CodePart(const GraphSource& file, const VertexPart& part, Direction direction,
-                std::size_t threads, std::vector<std::unique_ptr<SharedMemory>>& memories) {
+                std::size_t threads, const ListObserver& watch,
+                std::vector<std::unique_ptr<SharedMemory>>& memories) {
   const bool weights = file.weight_type() != WeightType::kNone;
   const auto make = [&](ListMemory, std::uint64_t bytes) -> Result<MutableBytes> {
     SLIM_ASSIGN(memories.emplace_back(), SharedMemory::Create(bytes));
     return MutableBytes(memories.back()->base(), bytes);
   };
   const std::size_t first = memories.size();
-  SLIM_TRY(CodeLists(file, part, direction, weights, threads, {}, make));
+  SLIM_TRY(CodeLists(file, part, direction, weights, threads, watch, make));
   // So no process that maps it later can change it.
   for (std::size_t i = first; i < memories.size(); ++i) SLIM_TRY(memories[i]->Seal());
   return {};
+}
+
+// Whether such a graph has a NeighbourSummary.
+bool IsSummarized(const GraphSource& graph, NodeId parts) {
+  return !graph.directed() && parts <= NeighbourSummary::kMostSegments;
+}
+
+// The words of the vertices of a part.
+Result<std::unique_ptr<SharedMemory>> MakeWords(const VertexPart& part) {
+  // A memory cannot be empty.
+  return SharedMemory::Create(std::max<std::uint64_t>(part.count, 1) *
+                              sizeof(NeighbourSummary::Word));
 }
 
 }  // namespace
@@ -88,8 +101,25 @@ Result<StandingPart> LoadStandingPart(const std::string& path, const std::string
   }
   StandingPart made;
   made.facts = Facts(file, view, path, step, partition, arcs);
+  std::vector<VertexPart> all;
+  for (NodeId i = 0; i < parts; ++i) all.push_back(partition.part(i));
+  const VertexPart& own = all[part];
+  std::unique_ptr<SharedMemory> words;
+  ListObserver summarize;
+  if (IsSummarized(file, parts)) {
+    SLIM_ASSIGN(words, MakeWords(own));
+    auto* const first = reinterpret_cast<NeighbourSummary::Word*>(words->base());
+    summarize = [summary = NeighbourSummary(all, step), first, own](
+                    VertexId v, std::span<const VertexId> list) {
+      first[v - own.first] = summary.Of(list);
+    };
+  }
   for (const Direction direction : DirectionsOf(file)) {
-    SLIM_TRY(CodePart(file, partition.part(part), direction, threads, made.memories));
+    SLIM_TRY(CodePart(file, own, direction, threads, summarize, made.memories));
+  }
+  if (words) {
+    SLIM_TRY(words->Seal());
+    made.memories.push_back(std::move(words));
   }
   return made;
 }
@@ -127,7 +157,9 @@ Result<std::unique_ptr<StandingGraph>> StandingGraph::Open(
   std::unique_ptr<StandingGraph> graph(new StandingGraph);
   SLIM_TRY(graph->ReadFacts(facts));
   const std::size_t each = graph->weight_type() == WeightType::kNone ? 2 : 3;
-  if (!memories.empty() && memories.size() != each * DirectionsOf(*graph).size()) {
+  const bool summarized = IsSummarized(*graph, graph->parts());
+  if (!memories.empty() &&
+      memories.size() != each * DirectionsOf(*graph).size() + (summarized ? 1 : 0)) {
     return EnvironmentError("the pool's memory of {} is not what its facts say", graph->path());
   }
   graph->memories_ = std::move(memories);
@@ -161,6 +193,19 @@ Status StandingGraph::ReadFacts(const std::string& facts) {
     in >> part.vertices.first >> part.vertices.count >> part.arcs;
   }
   return in ? Status() : EnvironmentError("the pool's description of its graph is cut off");
+}
+
+NeighbourSummary StandingGraph::summary() const {
+  std::vector<VertexPart> parts;
+  for (const Part& part : parts_) parts.push_back(part.vertices);
+  return {parts, step_};
+}
+
+std::span<const NeighbourSummary::Word> StandingGraph::summary_words() const {
+  if (memories_.empty() || !IsSummarized(*this, parts())) return {};
+  const SharedMemory& words = *memories_.back();
+  return {reinterpret_cast<const NeighbourSummary::Word*>(words.base()),
+          words.bytes() / sizeof(NeighbourSummary::Word)};
 }
 
 const SharedMemory* StandingGraph::memory(Direction direction, ListMemory which) const {

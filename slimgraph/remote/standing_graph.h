@@ -11,6 +11,7 @@
 #include "slimgraph/base/sync.h"
 #include "slimgraph/files/slim_file.h"
 #include "slimgraph/graph/partition.h"
+#include "slimgraph/remote/neighbour_summary.h"
 #include "slimgraph/remote/served_lists.h"
 
 namespace slimgraph {
@@ -55,6 +56,11 @@ class StandingGraph : public GraphSource {
   std::size_t MemoryNumber(Direction direction, ListMemory which) const;
   // The same, as spans without regions.
   ServedLists own_lists(Direction direction) const;
+
+  // How undirected graphs are summarised, and the words of this node's vertices. There are none on
+  // nodes that keep no part, of directed graphs, and if there are too many parts.
+  NeighbourSummary summary() const;
+  std::span<const NeighbourSummary::Word> summary_words() const;
 
   std::uint64_t original_id_bytes() const;
 
