@@ -17,7 +17,20 @@
 namespace slimgraph {
 namespace {
 
-enum class Prepare { kVertex, kMining };
+// Whether a list such as "vertex,mining" names mining. What vertex programs need is always made.
+Result<bool> PreparesMining(const std::string& text) {
+  bool mining = false;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    const std::string one = text.substr(at, end - at);
+    if (one != "vertex" && one != "mining") {
+      return UsageError("expected vertex, mining, or vertex,mining, found '{}'", text);
+    }
+    mining |= one == "mining";
+    at = end + 1;
+  }
+  return mining;
+}
 
 std::vector<std::string> ViewsForMining(const SlimFile& file) {
   using dkudu::ListPart;
@@ -32,7 +45,7 @@ Command PoolLoadCommand() {
   struct State {
     PoolLoad load;
     GraphInput graph;
-    Prepare prepare = Prepare::kVertex;
+    bool for_mining = false;
     bool json = false;
   };
   const auto state = std::make_shared<State>();
@@ -41,8 +54,14 @@ Command PoolLoadCommand() {
     DeclareGraph(options, state->graph);
     options.Text("--as", "G", "the graph's name in the pool", state->load.graph)
         .Default("the file's name up to its first dot");
-    options.Choice("--prepare", "also make what mining needs now, instead of when it is needed",
-                   {"vertex", "mining"}, state->prepare);
+    options
+        .Value("--prepare", "WHAT",
+               "what is made now, instead of when it is needed: vertex, or vertex,mining",
+               [state](const std::string& text) -> Status {
+                 SLIM_ASSIGN(state->for_mining, PreparesMining(text));
+                 return {};
+               })
+        .Default("vertex");
     options.Flag("--json", "the result as one JSON object", state->json);
   };
   const auto run = [state](const std::vector<std::string>&) {
@@ -58,7 +77,7 @@ Command PoolLoadCommand() {
     if (const Status graph = ResolveGraph(state->graph); !graph) return PrintError(graph.error());
     load.file = state->graph.path;
     load.shown = state->graph.how.in;
-    if (state->prepare == Prepare::kMining) {
+    if (state->for_mining) {
       const auto file = SlimFile::Open(load.file, load.shown);
       if (!file) return PrintError(file.error());
       load.views = ViewsForMining(*file);

@@ -102,6 +102,20 @@ TEST_F(PoolCommands, StartLoadShowDropAndStop) {
   ExpectFailure({"pool", "status", "p"}, 3, "there is no pool 'p'");
 }
 
+TEST_F(PoolCommands, PrepareWhatMiningNeeds) {
+  Run({"pool", "start", "p", "--nodes", "2"});
+  Run({"pool", "load", "p", File("five.txt"), "--undirected", "--prepare", "vertex"});
+  EXPECT_THAT(Run({"pool", "status", "p"}), Not(HasSubstr("for mining")));
+  Run({"pool", "load", "p", File("five.txt"), "--undirected", "--as", "both", "--prepare",
+       "vertex,mining"});
+  EXPECT_THAT(Run({"pool", "status", "p"}),
+              AllOf(HasSubstr("graph both for mining (all)"), HasSubstr("for mining (upper)")));
+  for (const char* const wrong : {"mines", "vertex,", ""}) {
+    ExpectFailure({"pool", "load", "p", File("five.txt"), "--prepare", wrong}, 2,
+                  "--prepare: expected vertex, mining, or vertex,mining, found '");
+  }
+}
+
 TEST_F(PoolCommands, BringBackANodeThatHasEnded) {
   Run({"pool", "start", "p", "--nodes", "2"});
   Run({"pool", "load", "p", File("five.txt"), "--undirected"});
