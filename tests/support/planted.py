@@ -16,7 +16,7 @@ from patched_copy import ROOT, PatchedCopy, planted_options  # noqa: E402
 COMMAND = "build/release/slimgraph"
 LIMIT_S = 120
 PATTERN = re.compile(r"\Atests: (\S+)\n")
-FAILED = re.compile(r"^\[ +FAILED +\] (\S+) \(\d+ ms\)$", re.M)
+FAILED = re.compile(r"^\[ +FAILED +\] (\S+?)(?:, where .*)? \(\d+ ms\)$", re.M)
 
 
 def main():
