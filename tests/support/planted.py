@@ -34,6 +34,8 @@ def main():
                                   timeout=LIMIT_S, check=False, env=environment)
         except subprocess.TimeoutExpired:
             return "it does not end"
+        if " Running 0 tests " in done.stdout:
+            sys.exit(f"{name}: there are no tests {pattern[1]}")
         failed = FAILED.search(done.stdout)
         return failed.group(1) if failed else "it ends early" if done.returncode else ""
 
