@@ -8,7 +8,7 @@ import mining
 import vertex
 
 COUNTS = ("triangles", "cliques", "motifs", "match")  # their compute nodes may change
-MAKE_GRAPHS = ("gen", "convert")
+ON_FILES = ("gen", "convert", "info")
 
 
 def can_confine():
@@ -83,7 +83,7 @@ class PoolWorkshop:
         self.workshop.run(["pool", "add", "p.shared"]).expect(0)
 
     def run(self, words):
-        if words[0] in MAKE_GRAPHS or "--nodes" in words:
+        if words[0] in ON_FILES or "--nodes" in words:
             return self.workshop.run(words)
         if not self.is_loaded:
             self.workshop.run(["pool", "start", "p", "--nodes", self.spec["nodes"],
