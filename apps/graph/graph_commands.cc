@@ -150,8 +150,8 @@ void DeclareWriteRules(Options& options, To& to) {
   options.Flag("--no-reverse", "leave out the incoming edges of a directed graph",
                [&to] { to.reverse_lists = false; });
   options.Flag("--coded",
-               "also store the lists as the mining commands keep them, which then load them in a "
-               "fraction of the time; of undirected graphs",
+               "also store the lists as the mining commands keep them, so that these load the "
+               "graph faster; undirected graphs only",
                [&to] { to.ranked = dkudu::MakeRankedLists; });
 }
 
