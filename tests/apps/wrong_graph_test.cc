@@ -110,12 +110,13 @@ TEST_F(WrongGraph, WithWrongIncomingListsIsRefusedWhereTheyAreRead) {
 TEST_F(WrongGraph, WithWrongCodedListsIsRefusedByMining) {
   const std::string coded = scratch_.File("coded.slim");
   ASSERT_EQ(RunSlimgraph({"convert", right_, coded, "--drop-weights", "--coded"}).code, 0);
-  for (const VertexId vertex : {1024U, 0xFFFFFFFFU}) {
-    ExpectMiningRefuses(Wrong(coded, SectionKind::kRanks, vertex));
-  }
-  ExpectMiningRefuses(Wrong(coded, SectionKind::kRankedLengths, RankedLength{1, 2}));
+  ExpectMiningRefuses(Wrong(coded, SectionKind::kRanks, VertexId{1024}));
+  const auto refuse = [&](const std::string& path) {  // the complete lists, and their upper parts
+    ExpectJobsRefuse({{"triangles", path}, {"motifs", path, "-k", "3"}}, path);
+  };
+  refuse(Wrong(coded, SectionKind::kRankedLengths, RankedLength{1, 2}));
   const std::string path = Wrong(coded, SectionKind::kRankedLists, ~std::uint64_t{0});
-  ExpectMiningRefuses(path);
+  refuse(path);
   ExpectRefused({"info", path, "--check"}, path);
 }
 
