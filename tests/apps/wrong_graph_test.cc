@@ -112,7 +112,7 @@ TEST_F(WrongGraph, WithWrongCodedListsIsRefusedByMining) {
   ASSERT_EQ(RunSlimgraph({"convert", right_, coded, "--drop-weights", "--coded"}).code, 0);
   ExpectMiningRefuses(Wrong(coded, SectionKind::kRanks, VertexId{1024}));
   const auto refuse = [&](const std::string& path) {  // the complete lists, and their upper parts
-    ExpectJobsRefuse({{"triangles", path}, {"motifs", path, "-k", "3"}}, path);
+    ExpectJobsRefuse({{"motifs", path, "-k", "4"}, {"triangles", path}}, path);
   };
   refuse(Wrong(coded, SectionKind::kRankedLengths, RankedLength{1, 2}));
   const std::string path = Wrong(coded, SectionKind::kRankedLists, ~std::uint64_t{0});
