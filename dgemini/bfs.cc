@@ -27,8 +27,8 @@ struct BfsStep {
 
   template <typename Activate>
   void Push(VertexId, const Neighbours& out, Activate activate) {
-    ForEachPrefetched(depth, out, [&](std::size_t, VertexId v) {
-      if (ChangeFrom(depth[v], kUnreached, level)) activate(v);
+    ForEachPrefetched(depth, out, [&](std::size_t, VertexId v, std::uint32_t& at) {
+      if (ChangeFrom(at, kUnreached, level)) activate(v);
     });
   }
   const void* At(VertexId v) const { return &depth[v]; }
@@ -63,9 +63,9 @@ struct LevelsStep {
   void Push(VertexId u, const Neighbours& out, Activate activate) {
     const std::uint32_t so_far = LoadSeqCst(depth[u]);
     if (so_far >= most_depth || buckets.IsPast(so_far)) return;
-    ForEachPrefetched(depth, out, [&](std::size_t, VertexId v) {
+    ForEachPrefetched(depth, out, [&](std::size_t, VertexId v, std::uint32_t& at) {
       std::uint32_t before;
-      if (Lower(depth[v], so_far + 1, before)) activate(v, before);
+      if (Lower(at, so_far + 1, before)) activate(v, before);
     });
   }
   const void* At(VertexId v) const { return &depth[v]; }

@@ -162,8 +162,8 @@ class Engine {
   Status Activate(Frontier& frontier, std::span<const VertexId> vertices);
   void ActivateAll(Frontier& frontier);
   // Sets `frontier` to the vertices of the share that deferred.TakeCurrent(thread, list) puts into
-  // each thread's list, without duplicates and without those that deferred.Wants(v) rejects. A node
-  // that has all lists skips this filter: visiting them costs less.
+  // each thread's list, without those that deferred.Wants(v) rejects, and without duplicates. A
+  // node that has all lists keeps duplicates: visiting them costs less.
   template <typename Deferred>
   Status Refill(Frontier& frontier, Deferred& deferred);
   // Sets `frontier` to these vertices of the share, each of which is listed once.
@@ -177,8 +177,7 @@ class Engine {
   // Calls body(thread, part) for each part of the lists, on all threads.
   template <typename Body>
   void ForEachPart(VertexLists& lists, Body body) {
-    for (std::uint32_t t = 0; t < threads(); ++t) lists.part(t);
-    team_.Run([&](std::uint32_t t) { body(t, lists.part(t)); });
+    loops_.ForEachPart(lists, body);
   }
 
   // ---- steps, collective over compute nodes
@@ -336,22 +335,22 @@ Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
   return sparse_.Run(
       Direction::kOut, at,
       [&](std::uint32_t t, VertexId v, const Neighbours& list) { CallPull(step, t, v, list); },
-      [](std::uint32_t) { return std::span<const VertexId>(); });
+      [](VertexId) {}, [](std::uint32_t) { return std::span<const VertexId>(); });
 }
 
 template <typename Deferred>
 Status Engine::Refill(Frontier& frontier, Deferred& deferred) {
   frontier.Clear();
   VertexLists& list = frontier.list();
-  for (std::uint32_t t = 0; t < threads(); ++t) {
-    deferred.TakeCurrent(t, list.part(t));
-    if (has_all_lists()) continue;
-    list.part(t).Filter([&](VertexId v, VertexId later) {
+  for (std::uint32_t t = 0; t < threads(); ++t) deferred.TakeCurrent(t, list.part(t));
+  const bool marks = !has_all_lists();
+  loops_.ForEachPart(list, [&](std::uint32_t, VertexList& part) {
+    part.Filter([&](VertexId v, VertexId later) {
       PrefetchValue(deferred, later);
-      return deferred.Wants(v) && frontier.Add(v);
+      return deferred.Wants(v) && (!marks || frontier.Add(v));
     });
-  }
-  frontier.SetHasBitmap(!has_all_lists());
+  });
+  frontier.SetHasBitmap(marks);
   return Count(frontier);
 }
 

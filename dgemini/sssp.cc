@@ -24,9 +24,10 @@ struct SsspStep {
   void Push(VertexId u, const Neighbours& out, auto activate) {
     const Distance so_far = LoadSeqCst(distance[u]);
     if (buckets.IsPast(so_far)) return;
-    ForEachPrefetched(distance, out, [&](std::size_t i, VertexId v) {
+    // A copy of `out`, which stays in registers.
+    ForEachPrefetched(distance, out, [&, out](std::size_t i, VertexId v, Distance& at) {
       Distance before;
-      if (Lower(distance[v], Reduction::Along(so_far, out, i), before)) activate(v, before);
+      if (Lower(at, Reduction::Along(so_far, out, i), before)) activate(v, before);
     });
   }
   const void* At(VertexId v) const { return &distance[v]; }

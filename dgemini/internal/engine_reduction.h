@@ -54,7 +54,7 @@ Status Engine::CollectByReduction(Frontier& from, const VertexLists& at, Step& s
             [&](std::uint32_t t, VertexId v, const Neighbours& list) {
               CallPull(step, t, v, list);
             },
-            [](std::uint32_t) { return std::span<const VertexId>(); });
+            [](VertexId) {}, [](std::uint32_t) { return std::span<const VertexId>(); });
       },
       [&](std::uint32_t, VertexId v, const typename Step::Reduction::Result& result) {
         step.Finish(v, result);

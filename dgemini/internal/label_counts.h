@@ -38,10 +38,10 @@ class alignas(kCacheLineBytes) LabelCounts {
     Best best;
     std::uint32_t run = 0;
     VertexId before = 0;
-    ForEachPrefetched(labels, list, [&](std::size_t i, VertexId u) {
+    ForEachPrefetched(labels, list, [&](std::size_t i, VertexId u, VertexId label) {
       run = i > 0 && u == before ? run + 1 : 1;
       before = u;
-      best.Meet(labels[u], run);
+      best.Meet(label, run);
     });
     return best.label;
   }
@@ -70,8 +70,7 @@ class alignas(kCacheLineBytes) LabelCounts {
 
   static VertexId MostFrequentOfFew(const VertexArray<VertexId>& labels, const Neighbours& list) {
     std::array<VertexId, kFew> sorted;
-    ForEachPrefetched(labels, list, [&](std::size_t i, VertexId u) {
-      const VertexId label = labels[u];
+    ForEachPrefetched(labels, list, [&](std::size_t i, VertexId, VertexId label) {
       for (; i > 0 && sorted[i - 1] > label; --i) sorted[i] = sorted[i - 1];
       sorted[i] = label;
     });
@@ -92,8 +91,7 @@ class alignas(kCacheLineBytes) LabelCounts {
     // Neighbours often have the same label as the one before them. Their number is then added once.
     VertexId label = labels[list.ids[0]];
     std::uint32_t run = 0;
-    ForEachPrefetched(labels, list, [&](std::size_t, VertexId u) {
-      const VertexId next = labels[u];
+    ForEachPrefetched(labels, list, [&](std::size_t, VertexId, VertexId next) {
       if (next != label) {
         best.Meet(label, Add(label, run));
         label = next;

@@ -40,11 +40,12 @@ struct PathCounts {
 
   template <typename Activate>
   void Push(VertexId u, const Neighbours& out, Activate activate) {
-    Examine(paths[u]);
-    ForEachPrefetched(depth, out, [&](std::size_t, VertexId v) {
-      const bool first = ChangeFrom(depth[v], kUnreached, level);
-      if (!first && Load(depth[v]) != level) return;
-      Increase(paths[v], paths[u]);
+    const Count so_many = paths[u];
+    Examine(so_many);
+    ForEachPrefetched(depth, out, [&](std::size_t, VertexId v, std::uint32_t& at) {
+      const bool first = ChangeFrom(at, kUnreached, level);
+      if (!first && Load(at) != level) return;
+      Increase(paths[v], so_many);
       if (first) activate(v);
     });
   }

@@ -25,9 +25,10 @@ template <typename Holder>
   if constexpr (requires { holder.At(v); }) __builtin_prefetch(holder.At(v));
 }
 
-// Calls body(i, v) for the list's vertices in order, and prefetches values[v] for it.
-template <typename T, typename Body>
-void ForEachPrefetched(const VertexArray<T>& values, const Neighbours& list, Body body) {
+// Calls body(i, v, values[v]) for the list's vertices in order, and prefetches these values.
+template <typename Values, typename Body>
+void ForEachPrefetched(Values& values, const Neighbours& list, Body body) {
+  auto* const data = values.data();
   const VertexId* const ids = list.ids.data();
   const std::size_t size = list.ids.size();
   std::size_t i = 0;
@@ -35,20 +36,20 @@ void ForEachPrefetched(const VertexArray<T>& values, const Neighbours& list, Bod
     const std::size_t known = size + list.ids_following;
     const std::size_t asking = std::min(size, known - std::min(known, kFarPrefetchDistance));
     for (; i < asking; ++i) {
-      __builtin_prefetch(&values[ids[i + kFarPrefetchDistance]], 0, kPrefetchIntoL2);
-      body(i, ids[i]);
+      __builtin_prefetch(data + ids[i + kFarPrefetchDistance], 0, kPrefetchIntoL2);
+      body(i, ids[i], data[ids[i]]);
     }
   } else if (size >= kPrefetchDistance) {
     // Shorter lists need no prefetch: out-of-order execution loads their values early enough.
     for (std::size_t first = 0; first < kPrefetchDistance; ++first) {
-      __builtin_prefetch(&values[ids[first]], 0, kPrefetchIntoL2);
+      __builtin_prefetch(data + ids[first], 0, kPrefetchIntoL2);
     }
     for (; i + kPrefetchDistance < size; ++i) {
-      __builtin_prefetch(&values[ids[i + kPrefetchDistance]], 0, kPrefetchIntoL2);
-      body(i, ids[i]);
+      __builtin_prefetch(data + ids[i + kPrefetchDistance], 0, kPrefetchIntoL2);
+      body(i, ids[i], data[ids[i]]);
     }
   }
-  for (; i < size; ++i) body(i, ids[i]);
+  for (; i < size; ++i) body(i, ids[i], data[ids[i]]);
 }
 
 // The sum of the values of a list's vertices, always in the same order. If all values fit into the
@@ -66,7 +67,7 @@ Sum SumAt(const VertexArray<T>& values, const Neighbours& list) {
     }
     for (; i < list.ids.size(); ++i) sums[0] += values[ids[i]];
   } else {
-    ForEachPrefetched(values, list, [&](std::size_t, VertexId v) { sums[0] += values[v]; });
+    ForEachPrefetched(values, list, [&](std::size_t, VertexId, T value) { sums[0] += value; });
   }
   return sums[0] + sums[1] + sums[2] + sums[3];
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 
 #include "dgemini/exchange.h"
 #include "dgemini/frontier.h"
@@ -72,7 +73,11 @@ Status PushSteps::PushFrom(Frontier& in, Step& step, Frontier& out) {
   };
   found_.Begin();
   if (in.has_list()) {
-    SLIM_TRY(sparse_.Run(Direction::kOut, in.list(), visit,
+    // Push reads the vertex's own value, if values cross edges.
+    const auto prefetch = [&](VertexId u) {
+      if constexpr (!std::is_empty_v<typename Step::Value>) PrefetchValue(step, u);
+    };
+    SLIM_TRY(sparse_.Run(Direction::kOut, in.list(), visit, prefetch,
                          [&](std::uint32_t t) { return found_.PushAgain<Step>(t, out); }));
   } else {
     SLIM_TRY(dense_.Run(

@@ -102,7 +102,7 @@ bool ReducerOf<R>::ReduceList(const Frontier& in, const Neighbours& list, Partia
   if constexpr (R::kOneSuffices) {
     for (std::size_t i = 0; i < list.ids.size() && !counts; ++i) add(i, list.ids[i]);
   } else {
-    ForEachPrefetched(values_, list, add);
+    ForEachPrefetched(values_, list, [&](std::size_t i, VertexId u, const Value&) { add(i, u); });
   }
   return counts;
 }

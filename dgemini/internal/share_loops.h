@@ -97,6 +97,16 @@ class ShareLoops {
     team_.Run([&](std::uint32_t t) { on_thread(t); });
   }
 
+  // Calls body(thread, part) for each part of the lists, which has what that thread has found.
+  template <typename Body>
+  void ForEachPart(VertexLists& lists, Body body) const {
+    for (std::uint32_t t = 0; t < team_.threads(); ++t) lists.part(t);
+    if (lists.size() >= SparseLoop::kSerialLists) {
+      return team_.Run([&](std::uint32_t t) { body(t, lists.part(t)); });
+    }
+    for (std::uint32_t t = 0; t < team_.threads(); ++t) body(t, lists.part(t));
+  }
+
  private:
   const Workload& work_;
   ThreadTeam& team_;

@@ -19,35 +19,41 @@ class SparseLoop {
   explicit SparseLoop(const ListReaders& readers) : readers_(readers) {}
 
   // Calls visit(thread, v, neighbours) for these vertices of the share, and then for the vertices
-  // that more(thread) returns, until it returns none.
-  template <typename Visit, typename More>
-  Status Run(Direction direction, const VertexLists& vertices, Visit visit, More more);
+  // that more(thread) returns, until it returns none. Before that, calls prefetch(v) for most.
+  template <typename Visit, typename Prefetch, typename More>
+  Status Run(Direction direction, const VertexLists& vertices, Visit visit, Prefetch prefetch,
+             More more);
 
  private:
-  template <typename Visit, typename More>
+  template <typename Visit, typename Prefetch, typename More>
   Status RunOnThread(std::uint32_t thread, Direction direction, const VertexLists& vertices,
-                     Visit visit, More more);
+                     Visit visit, Prefetch prefetch, More more);
   // Of vertices[first .. end-1], visits the lists in this node's memory, and adds the others to the
   // pending fetches.
-  template <typename Visit, typename Arrive>
+  template <typename Visit, typename Prefetch, typename Arrive>
   Status Walk(ListReaders::Reader& reader, Direction direction, std::span<const VertexId> vertices,
-              std::size_t first, std::size_t end, Visit visit, Arrive arrive);
-  // The list of `v`, if it is in this node's memory. Prefetches its beginning.
-  std::optional<Neighbours> PrefetchList(VertexId v, Direction direction) const;
+              std::size_t first, std::size_t end, Visit visit, Prefetch prefetch, Arrive arrive);
+  struct Prefetched {
+    Neighbours list;
+    bool is_here = false;  // in this node's memory
+  };
+  // Finds the list of `v`, if it is in this node's memory, and prefetches its beginning.
+  void PrefetchList(VertexId v, Direction direction, Prefetched& to) const;
 
   const ListReaders& readers_;
   WorkShares shares_;
 };
 
-template <typename Visit, typename More>
-Status SparseLoop::Run(Direction direction, const VertexLists& vertices, Visit visit, More more) {
+template <typename Visit, typename Prefetch, typename More>
+Status SparseLoop::Run(Direction direction, const VertexLists& vertices, Visit visit,
+                       Prefetch prefetch, More more) {
   const std::size_t size = vertices.size();
   const bool few = size < kSerialLists;
   shares_.Share(size, few ? 1 : readers_.team().threads());
   const auto on_thread = [&](std::uint32_t t) {
     readers_[t].status = RunOnThread(
         t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); },
-        [&] { return more(t); });
+        prefetch, [&] { return more(t); });
   };
   if (few) {
     on_thread(0);
@@ -57,9 +63,10 @@ Status SparseLoop::Run(Direction direction, const VertexLists& vertices, Visit v
   return readers_.FirstFailure();
 }
 
-template <typename Visit, typename More>
+template <typename Visit, typename Prefetch, typename More>
 Status SparseLoop::RunOnThread(std::uint32_t thread, Direction direction,
-                               const VertexLists& vertices, Visit visit, More more) {
+                               const VertexLists& vertices, Visit visit, Prefetch prefetch,
+                               More more) {
   constexpr std::size_t kPiece = 64;
   ListReaders::Reader& reader = readers_[thread];
   const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
@@ -76,47 +83,50 @@ Status SparseLoop::RunOnThread(std::uint32_t thread, Direction direction,
   while (const auto piece = shares_.Take(thread, kPiece)) {
     Status walked;
     vertices.ForRange(piece->first, piece->second, [&](auto part, auto first, auto end) {
-      if (walked) walked = Walk(reader, direction, part, first, end, visit, arrive);
+      if (walked) walked = Walk(reader, direction, part, first, end, visit, prefetch, arrive);
     });
     SLIM_TRY(std::move(walked));
     if (kDelegates) SLIM_TRY(reader.lists.VisitArrived(false, arrive));
   }
   SLIM_TRY(finish());
   for (std::span<const VertexId> next = more(); !next.empty(); next = more()) {
-    SLIM_TRY(Walk(reader, direction, next, 0, next.size(), visit, arrive));
+    SLIM_TRY(Walk(reader, direction, next, 0, next.size(), visit, prefetch, arrive));
     SLIM_TRY(finish());
   }
   return {};
 }
 
-template <typename Visit, typename Arrive>
+template <typename Visit, typename Prefetch, typename Arrive>
 Status SparseLoop::Walk(ListReaders::Reader& reader, Direction direction,
                         std::span<const VertexId> vertices, std::size_t first, std::size_t end,
-                        Visit visit, Arrive arrive) {
+                        Visit visit, Prefetch prefetch, Arrive arrive) {
   // Lists are scattered in memory: prefetch the offsets of a list first, then the list itself.
   constexpr std::size_t kAhead = 8;
-  const int d = static_cast<int>(direction);
-  std::array<std::optional<Neighbours>, kAhead> prefetched;  // lists at .. at + kAhead - 1
+  // The lists at .. at + kAhead - 1, by position. More places, so that each list is found,
+  // prefetched and visited in one place: copying what was just written costs more than finding it.
+  std::array<Prefetched, 2 * kAhead> prefetched;
   const std::size_t last = std::min(vertices.size(), end + kAhead);
   for (std::size_t i = first; i < std::min(last, first + kAhead); ++i) {
-    prefetched[i % kAhead] = PrefetchList(vertices[i], direction);
+    PrefetchList(vertices[i], direction, prefetched[i % prefetched.size()]);
   }
   for (std::size_t at = first; at < end; ++at) {
     const VertexId v = vertices[at];
-    const std::optional<Neighbours> list = prefetched[at % kAhead];
     if (at + 2 * kAhead < vertices.size()) {
-      readers_.work().PrefetchOffsets(vertices[at + 2 * kAhead], direction);
+      const VertexId later = vertices[at + 2 * kAhead];
+      readers_.work().PrefetchOffsets(later, direction);
+      prefetch(later);
     }
-    if (at + kAhead < last)
-      prefetched[at % kAhead] = PrefetchList(vertices[at + kAhead], direction);
-    if (list) {
-      visit(v, *list);
+    if (at + kAhead < last) {
+      PrefetchList(vertices[at + kAhead], direction, prefetched[(at + kAhead) % prefetched.size()]);
+    }
+    if (const Prefetched& one = prefetched[at % prefetched.size()]; one.is_here) {
+      visit(v, one.list);
       continue;
     }
     const std::uint32_t index = readers_.work().segment_index(v);
     const Workload::Segment& segment = readers_.work().segments()[index];
     auto& pending = reader.pending[index];
-    readers_.AddPending(pending, *segment.remote[d], v - segment.first);
+    readers_.AddPending(pending, *segment.remote[static_cast<int>(direction)], v - segment.first);
     if (reader.lists.IsBatch(pending.vertices.size(), pending.arcs)) {
       SLIM_TRY(readers_.StartPending(reader, index, direction, arrive));
     }
@@ -124,21 +134,22 @@ Status SparseLoop::Walk(ListReaders::Reader& reader, Direction direction,
   return {};
 }
 
-[[gnu::always_inline]] inline std::optional<Neighbours> SparseLoop::PrefetchList(
-    VertexId v, Direction direction) const {
+[[gnu::always_inline]] inline void SparseLoop::PrefetchList(VertexId v, Direction direction,
+                                                            Prefetched& to) const {
   const int d = static_cast<int>(direction);
   const Workload::Segment& segment = readers_.work().segment_of(v);
   const VertexId local = v - segment.first;
-  std::optional<Neighbours> list;
   if (segment.is_own()) {
-    list = ListReaders::OwnList(*segment.own[d], readers_.work().weight_bytes(), local);
+    to.list = ListReaders::OwnList(*segment.own[d], readers_.work().weight_bytes(), local);
   } else {
-    list = segment.remote[d]->Cached(local);
-    if (!list) return list;
+    const std::optional<Neighbours> cached = segment.remote[d]->Cached(local);
+    to.is_here = cached.has_value();
+    if (!to.is_here) return;
+    to.list = *cached;
   }
-  __builtin_prefetch(list->ids.data());
-  if (list->weights != nullptr) __builtin_prefetch(list->weights);
-  return list;
+  to.is_here = true;
+  __builtin_prefetch(to.list.ids.data());
+  if (to.list.weights != nullptr) __builtin_prefetch(to.list.weights);
 }
 
 }  // namespace slimgraph::dgemini

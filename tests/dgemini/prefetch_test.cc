@@ -24,8 +24,9 @@ TEST(Prefetch, VisitsEachNeighbourOnceInOrderWhateverFollows) {
         const Neighbours list{std::span(ids).subspan(first, size), nullptr, behind};
         double sum = 0;
         std::vector<VertexId> met;
-        ForEachPrefetched(values, list, [&](std::size_t i, VertexId v) {
+        ForEachPrefetched(values, list, [&](std::size_t i, VertexId v, const double& value) {
           EXPECT_EQ(i, met.size());
+          EXPECT_EQ(&value, &values[v]);
           met.push_back(v);
           sum += v;
         });
