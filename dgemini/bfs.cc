@@ -148,8 +148,7 @@ class BreadthFirstSearch {
     engine_.ForAll([&](VertexId v) {
       if (depth_[v] > last) depth_[v] = kUnreached;
     });
-    engine_.ActivateAll(in_);
-    SLIM_TRY(engine_.Filter(in_, [&](VertexId v) { return depth_[v] == last; }));
+    SLIM_TRY(engine_.Choose(in_, [&](VertexId v) { return depth_[v] == last; }));
     step_.level = last + 1;
     small_ = 0;
     bucket_ = kByLevels;

@@ -112,11 +112,15 @@ class Engine {
   // The length of each vertex's out list, for vertices of the share.
   Result<VertexArray<std::uint32_t>> Degrees();
 
-  // Calls body(v) for each vertex of the share, on all threads.
+  // Calls body(v), or body(thread, v), for each vertex of the share, on all threads.
   template <typename Body>
   void ForEach(Body body) {
-    loops_.ForEachBlock([&](std::uint32_t, std::size_t, const Workload::Block& block) {
-      for (VertexId v = block.first; v < block.end; ++v) body(v);
+    ForEachByThread([&](std::uint32_t, VertexId v) { body(v); });
+  }
+  template <typename Body>
+  void ForEachByThread(Body body) {
+    loops_.ForEachBlock([&](std::uint32_t thread, std::size_t, const Workload::Block& block) {
+      for (VertexId v = block.first; v < block.end; ++v) body(thread, v);
     });
   }
   // Calls body(v) for each vertex of the graph, on all threads.
@@ -161,6 +165,15 @@ class Engine {
   // Sets `frontier` to these vertices, or to all vertices. Every node must pass the same vertices.
   Status Activate(Frontier& frontier, std::span<const VertexId> vertices);
   void ActivateAll(Frontier& frontier);
+  // Sets `frontier` to the vertices for which chosen(v) is true. Collective over compute nodes.
+  template <typename Chosen>
+  Status Choose(Frontier& frontier, Chosen chosen) {
+    frontier.Clear();
+    frontier.SetHasList(false);
+    loops_.AddChosen(frontier, chosen);
+    List(frontier);
+    return Count(frontier);
+  }
   // Sets `frontier` to the vertices of the share that deferred.TakeCurrent(thread, list) puts into
   // each thread's list, without those that deferred.Wants(v) rejects, and without duplicates. A
   // node that has all lists keeps duplicates: visiting them costs less.
@@ -333,7 +346,7 @@ Status Engine::Collect(Frontier& from, const VertexLists& at, Step& step) {
   if (!alone() || from.list().size() > vertices() / kMany) Mark(from);
   if (!alone()) SLIM_TRY(mirror_.SendAndReceive(from, step, Direction::kOut));
   return sparse_.Run(
-      Direction::kOut, at,
+      Direction::kOut, at, /*arcs=*/0,
       [&](std::uint32_t t, VertexId v, const Neighbours& list) { CallPull(step, t, v, list); },
       [](VertexId) {}, [](std::uint32_t) { return std::span<const VertexId>(); });
 }

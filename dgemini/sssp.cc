@@ -64,8 +64,7 @@ Status ChangeWidth(Engine& engine, const VertexArray<Distance>& distance, Fronti
   const std::uint64_t first = bucket;
   const std::uint64_t current = to > width ? first / static_cast<std::uint64_t>(to / width)
                                            : first * static_cast<std::uint64_t>(width / to);
-  engine.ActivateAll(in);
-  SLIM_TRY(engine.Filter(in, [&](VertexId v) {
+  SLIM_TRY(engine.Choose(in, [&](VertexId v) {
     const Distance at = distance[v];
     return at != kUnreachable<Distance> && Buckets::BucketOf(at, width) >= first &&
            Buckets::BucketOf(at, to) <= current;

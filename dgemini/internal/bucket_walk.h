@@ -31,14 +31,8 @@ template <typename Distance>
 void FillBuckets(Engine& engine, const VertexArray<Distance>& distance, std::uint64_t current,
                  DistanceBuckets<Distance>& buckets) {
   buckets.SetCurrent(current);
-  Frontier reached(engine.vertices());
-  reached.SetHasList(false);
-  engine.ForEach([&](VertexId v) {
-    if (distance[v] != std::numeric_limits<Distance>::max()) reached.Add(v);
-  });
-  engine.List(reached);
-  engine.ForEachPart(reached.list(), [&](std::uint32_t thread, const VertexList& part) {
-    for (const VertexId v : part) buckets.Defer(thread, v);
+  engine.ForEachByThread([&](std::uint32_t thread, VertexId v) {
+    if (distance[v] != std::numeric_limits<Distance>::max()) buckets.Defer(thread, v);
   });
 }
 

@@ -50,7 +50,7 @@ Status Engine::CollectByReduction(Frontier& from, const VertexLists& at, Step& s
       from, step, Direction::kOut, [&](VertexId v) { return wanted.Has(v); },
       [&] {
         return sparse_.Run(
-            Direction::kOut, own,
+            Direction::kOut, own, /*arcs=*/0,
             [&](std::uint32_t t, VertexId v, const Neighbours& list) {
               CallPull(step, t, v, list);
             },

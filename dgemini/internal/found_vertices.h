@@ -69,6 +69,13 @@ class FoundVertices {
   }
 
  private:
+  // Whether the thread that has found these vertices should push them alone.
+  bool IsForOneThread(std::span<const VertexId> listed) const {
+    constexpr std::size_t kFew = 1024;
+    constexpr std::uint64_t kFewArcs = 32 * kFew;
+    return listed.size() < kFew && (found_.size() == 1 || EdgesOf(listed) < kFewArcs);
+  }
+
   const Workload& work_;
   const Exchange& exchange_;
   std::vector<OfThread> found_;
@@ -79,11 +86,11 @@ std::span<const VertexId> FoundVertices::PushAgain(std::uint32_t thread, Frontie
   OfThread& found = found_[thread];
   found.again.clear();
   if constexpr (PushesAgain<Step>) {
-    constexpr std::size_t kFew = 1024;  // more vertices should be shared by all threads
     const bool alone = exchange_.peers() == 0;
-    if (!out.has_bitmap() && found.vertices.size() < kFew) {
+    const bool is_for_one = IsForOneThread(found.vertices);
+    if (is_for_one && !out.has_bitmap()) {
       found.again.swap(found.vertices);
-    } else if (found.vertices.size() < kFew) {
+    } else if (is_for_one) {
       found.vertices.Filter([&](VertexId v, VertexId) {
         if (!alone && !work_.mine(v)) return true;
         found.again.push_back(v);

@@ -81,8 +81,7 @@ class HandoverCursor {
   }
   Status Read(Frontier& frontier) {
     const auto* const kept = Next<std::uint8_t>(engine_.vertices());
-    engine_.ActivateAll(frontier);
-    return engine_.Filter(frontier, [&](VertexId v) { return kept[v] != 0; });
+    return engine_.Choose(frontier, [&](VertexId v) { return kept[v] != 0; });
   }
   template <typename T>
   requires std::is_trivially_copyable_v<T> Status Read(T& number) {

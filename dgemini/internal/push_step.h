@@ -77,7 +77,7 @@ Status PushSteps::PushFrom(Frontier& in, Step& step, Frontier& out) {
     const auto prefetch = [&](VertexId u) {
       if constexpr (!std::is_empty_v<typename Step::Value>) PrefetchValue(step, u);
     };
-    SLIM_TRY(sparse_.Run(Direction::kOut, in.list(), visit, prefetch,
+    SLIM_TRY(sparse_.Run(Direction::kOut, in.list(), in.active().edges, visit, prefetch,
                          [&](std::uint32_t t) { return found_.PushAgain<Step>(t, out); }));
   } else {
     SLIM_TRY(dense_.Run(

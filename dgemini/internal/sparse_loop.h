@@ -13,16 +13,18 @@ namespace slimgraph::dgemini {
 
 class SparseLoop {
  public:
-  // With fewer lists, one thread works alone: waking other threads would cost more.
+  // With fewer lists and arcs, one thread works alone: waking other threads would cost more.
   static constexpr std::size_t kSerialLists = 512;
+  static constexpr std::uint64_t kSerialArcs = 32 * kSerialLists;
 
   explicit SparseLoop(const ListReaders& readers) : readers_(readers) {}
 
   // Calls visit(thread, v, neighbours) for these vertices of the share, and then for the vertices
   // that more(thread) returns, until it returns none. Before that, calls prefetch(v) for most.
+  // `arcs`: at least how many arcs the lists have, as far as it is known.
   template <typename Visit, typename Prefetch, typename More>
-  Status Run(Direction direction, const VertexLists& vertices, Visit visit, Prefetch prefetch,
-             More more);
+  Status Run(Direction direction, const VertexLists& vertices, std::uint64_t arcs, Visit visit,
+             Prefetch prefetch, More more);
 
  private:
   template <typename Visit, typename Prefetch, typename More>
@@ -42,14 +44,16 @@ class SparseLoop {
 
   const ListReaders& readers_;
   WorkShares shares_;
+  std::size_t piece_ = 64;  // how many lists a thread takes at a time
 };
 
 template <typename Visit, typename Prefetch, typename More>
-Status SparseLoop::Run(Direction direction, const VertexLists& vertices, Visit visit,
-                       Prefetch prefetch, More more) {
+Status SparseLoop::Run(Direction direction, const VertexLists& vertices, std::uint64_t arcs,
+                       Visit visit, Prefetch prefetch, More more) {
   const std::size_t size = vertices.size();
-  const bool few = size < kSerialLists;
+  const bool few = size < kSerialLists && arcs < kSerialArcs;
   shares_.Share(size, few ? 1 : readers_.team().threads());
+  piece_ = few || size >= kSerialLists ? 64 : 1;  // few lists of many arcs are shared one by one
   const auto on_thread = [&](std::uint32_t t) {
     readers_[t].status = RunOnThread(
         t, direction, vertices, [&](VertexId v, const Neighbours& list) { visit(t, v, list); },
@@ -67,7 +71,6 @@ template <typename Visit, typename Prefetch, typename More>
 Status SparseLoop::RunOnThread(std::uint32_t thread, Direction direction,
                                const VertexLists& vertices, Visit visit, Prefetch prefetch,
                                More more) {
-  constexpr std::size_t kPiece = 64;
   ListReaders::Reader& reader = readers_[thread];
   const auto arrive = [&](const DelegatedLists& lists, VertexId i, const Neighbours& list) {
     visit(lists.part().first + i, list);
@@ -80,7 +83,7 @@ Status SparseLoop::RunOnThread(std::uint32_t thread, Direction direction,
     return {};
   };
   if (readers_.cancelled()) return Job::CancelledStatus();
-  while (const auto piece = shares_.Take(thread, kPiece)) {
+  while (const auto piece = shares_.Take(thread, piece_)) {
     Status walked;
     vertices.ForRange(piece->first, piece->second, [&](auto part, auto first, auto end) {
       if (walked) walked = Walk(reader, direction, part, first, end, visit, prefetch, arrive);

@@ -39,10 +39,10 @@ class ProgramBase {
     } else {
       engine_.ForEach([&](VertexId v) { values_[v] = program_.Initial(ids_[v]); });
     }
-    engine_.ActivateAll(frontier);
     if constexpr (HasStarts<P>) {
-      return engine_.Filter(frontier, [&](VertexId v) { return program_.Starts(ids_[v]); });
+      return engine_.Choose(frontier, [&](VertexId v) { return program_.Starts(ids_[v]); });
     }
+    engine_.ActivateAll(frontier);
     return {};
   }
 
