@@ -8,6 +8,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <thread>
 
@@ -86,6 +87,20 @@ TEST_F(Pools, DoNotMixTwoLoads) {
   Unwrap(node.Ask({"keep"}));
   EXPECT_THAT(RunJob("p", "g", 1).error().message, HasSubstr("another load of graph 'g'"));
   EXPECT_TRUE(AwaitProcesses(2));
+}
+
+// The node needs a moment to notice that a client has ended.
+TEST_F(Pools, LoadWhatAClientHasJustGivenUp) {
+  const PoolDescriptor pool = Start("p", 1);
+  WriteGraph(File("g.words"), "5000");
+  auto client = std::make_optional(Unwrap(Conversation::Open(pool, 0)));
+  Unwrap(client->Ask({"load", "g", "another", File("g.words"), "g"}));
+  EXPECT_THAT(Load("p", "g", "5000").error().message, HasSubstr("being loaded by another command"));
+  const std::jthread ends([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    client.reset();
+  });
+  Unwrap(Load("p", "g", "5000"));
 }
 
 TEST_F(Pools, RecogniseAStaleDescriptor) {

@@ -14,6 +14,7 @@ namespace slimgraph::internal {
 namespace {
 
 constexpr std::chrono::seconds kUntilJobsEnd{1};
+constexpr std::chrono::seconds kUntilForgotten{1};
 
 }  // namespace
 
@@ -34,7 +35,12 @@ std::uint64_t NodeState::UsedBytes() const {
 }
 
 Status NodeState::BeginLoad(const KeptGraphStatus& what) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  // What a client that has just ended was loading is forgotten in an instant.
+  loaded_or_not_.wait_for(lock, kUntilForgotten, [&] {
+    const auto found = graphs_.find(what.name);
+    return found == graphs_.end() || found->second.graph->what.ready;
+  });
   if (holds_still_) return EnvironmentError("the pool is about to stop");
   const auto graph = std::make_shared<KeptGraph>();
   graph->what = what;
