@@ -165,7 +165,8 @@ class Engine {
   // Sets `frontier` to these vertices, or to all vertices. Every node must pass the same vertices.
   Status Activate(Frontier& frontier, std::span<const VertexId> vertices);
   void ActivateAll(Frontier& frontier);
-  // Sets `frontier` to the vertices for which chosen(v) is true. Collective over compute nodes.
+  // Sets `frontier` to the vertices of the share for which chosen(v) is true. All threads call it.
+  // Collective over compute nodes.
   template <typename Chosen>
   Status Choose(Frontier& frontier, Chosen chosen) {
     frontier.Clear();
@@ -187,7 +188,7 @@ class Engine {
   // for each vertex of the share that is in the frontier. Collective over compute nodes.
   template <typename Keep>
   Status Filter(Frontier& frontier, Keep keep);
-  // Calls body(thread, part) for each part of the lists, on all threads.
+  // Calls body(thread, part) for each part of the lists, on all threads unless they are short.
   template <typename Body>
   void ForEachPart(VertexLists& lists, Body body) {
     loops_.ForEachPart(lists, body);

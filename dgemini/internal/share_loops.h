@@ -97,7 +97,7 @@ class ShareLoops {
     team_.Run([&](std::uint32_t t) { on_thread(t); });
   }
 
-  // Calls body(thread, part) for each part of the lists, which has what that thread has found.
+  // Calls body(thread, part) for each part of the lists, on all threads unless they are short.
   template <typename Body>
   void ForEachPart(VertexLists& lists, Body body) const {
     for (std::uint32_t t = 0; t < team_.threads(); ++t) lists.part(t);

@@ -20,8 +20,9 @@ class SparseLoop {
   explicit SparseLoop(const ListReaders& readers) : readers_(readers) {}
 
   // Calls visit(thread, v, neighbours) for these vertices of the share, and then for the vertices
-  // that more(thread) returns, until it returns none. Before that, calls prefetch(v) for most.
-  // `arcs`: at least how many arcs the lists have, as far as it is known.
+  // that more(thread) returns, until it returns none. Some vertices earlier, calls prefetch(v),
+  // which may prefetch what visit will read of v. `arcs`: about how many arcs the lists have; 0:
+  // unknown.
   template <typename Visit, typename Prefetch, typename More>
   Status Run(Direction direction, const VertexLists& vertices, std::uint64_t arcs, Visit visit,
              Prefetch prefetch, More more);

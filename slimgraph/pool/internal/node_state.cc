@@ -36,7 +36,7 @@ std::uint64_t NodeState::UsedBytes() const {
 
 Status NodeState::BeginLoad(const KeptGraphStatus& what) {
   std::unique_lock lock(mutex_);
-  // What a client that has just ended was loading is forgotten in an instant.
+  // The load of a client that has just ended is forgotten a moment later.
   loaded_or_not_.wait_for(lock, kUntilForgotten, [&] {
     const auto found = graphs_.find(what.name);
     return found == graphs_.end() || found->second.graph->what.ready;
