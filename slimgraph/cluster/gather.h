@@ -1,9 +1,10 @@
-// Collectives::AllGather() of values instead of bytes. All members call these with the same T.
+// Collectives of values instead of bytes. All members call these with the same T.
 #pragma once
 
 #include <cstring>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "slimgraph/base/check.h"
@@ -36,6 +37,22 @@ Result<std::vector<T>> GatherList(Collectives& members, std::span<const T> mine)
   SLIM_ASSIGN(const auto all, members.AllGather(std::as_bytes(mine)));
   std::vector<T> list;
   for (const std::vector<std::byte>& theirs : all) AppendValues<T>(theirs, list);
+  return list;
+}
+
+// Sends to_node[node] to each member. Returns what all members have sent to this one in one list,
+// in rank order. Nodes that are no members get nothing.
+template <typename T>
+Result<std::vector<T>> SendToEach(Collectives& members, std::vector<std::vector<T>> to_node) {
+  std::vector<std::vector<std::byte>> to_each;
+  for (const NodeId node : members.members()) {
+    const Bytes bytes = std::as_bytes(std::span<const T>(to_node[node]));
+    to_each.emplace_back(bytes.begin(), bytes.end());
+    to_node[node] = {};
+  }
+  SLIM_ASSIGN(const auto from_each, members.AllToAll(std::move(to_each)));
+  std::vector<T> list;
+  for (const std::vector<std::byte>& theirs : from_each) AppendValues<T>(theirs, list);
   return list;
 }
 

@@ -8,16 +8,26 @@
 namespace slimgraph::txn {
 namespace {
 
-// Collective: what all nodes have, sorted.
-Result<std::vector<Key>> Gathered(Collectives& all, std::span<const Key> mine) {
-  SLIM_ASSIGN(std::vector<Key> keys, GatherList(all, mine));
-  std::sort(keys.begin(), keys.end());
-  return keys;
+// Collective. `mine`: the vertices whose records are here. Returns, sorted, those with a record
+// that are in the partitions of the base for which this node is the primary.
+Result<std::vector<VertexName>> WrittenOfMyPartitions(TransactionalGraph& graph,
+                                                      std::span<const VertexName> mine) {
+  const BaseGraph& base = graph.base();
+  const View& view = graph.engine().view();
+  Cluster& cluster = graph.engine().cluster();
+  std::vector<std::vector<VertexName>> to_node(cluster.topology().nodes());
+  for (const VertexName name : mine) {
+    const auto dense = base.DenseOf(SideOf(graph.shape(), name, Direction::kOut));
+    if (!dense) continue;
+    to_node[view.Primary(base.PropertyVertexOf({.dense = *dense}).partition)].push_back(name);
+  }
+  SLIM_ASSIGN(std::vector<VertexName> written, SendToEach(cluster.all(), std::move(to_node)));
+  std::sort(written.begin(), written.end());
+  return written;
 }
 
 // Visits the vertices that are alive and whose record was never written, in the partitions of the
-// base for which this node is the primary: visit(name, properties). `written`: the names of all
-// vertices with a record, sorted.
+// base for which this node is the primary: visit(name, properties). `written`: see above.
 template <typename Visit>
 void ForEachOfBase(TransactionalGraph& graph, std::span<const VertexName> written, Visit visit) {
   const BaseGraph& base = graph.base();
@@ -84,17 +94,16 @@ Result<std::vector<std::vector<Key>>> VertexIndexes::KeysOfMyVertices(
     std::memcpy(&vertex, record, sizeof vertex);
     if (vertex.alive != 0) add(name, {record + sizeof vertex, graph.shape().vertex_bytes});
   });
-  SLIM_ASSIGN(const auto written, Gathered(graph.engine().cluster().all(), mine));
+  SLIM_ASSIGN(const auto written, WrittenOfMyPartitions(graph, mine));
   ForEachOfBase(graph, written, add);
   return keys;
 }
 
 Status VertexIndexes::Fill(TransactionalGraph& graph) {
   if (indexes_.empty()) return {};
-  SLIM_ASSIGN(const auto mine, KeysOfMyVertices(graph));
+  SLIM_ASSIGN(auto mine, KeysOfMyVertices(graph));
   for (std::size_t i = 0; i < indexes_.size(); ++i) {
-    SLIM_ASSIGN(const auto keys, Gathered(graph.engine().cluster().all(), mine[i]));
-    SLIM_TRY(indexes_[i].keys->Load(keys));
+    SLIM_TRY(indexes_[i].keys->Load(std::move(mine[i])));
   }
   return {};
 }

@@ -5,13 +5,11 @@
 
 #include "slimgraph/base/mix.h"
 #include "slimgraph/cluster/gather.h"
-#include "txnlayer/ordered/internal/leaf.h"
+#include "txnlayer/ordered/internal/first_leaves.h"
 
 namespace slimgraph::txn {
 namespace {
 
-// Loaded leaves have room for some more keys.
-constexpr std::uint64_t kLoadedKeys = 12;
 constexpr double kMostAhead = 1 << 16;  // leaves that a scan fetches at once
 
 }  // namespace
@@ -52,34 +50,45 @@ Result<std::unique_ptr<OrderedTable>> OrderedTable::Make(Engine& engine, const O
   return std::unique_ptr<OrderedTable>(new OrderedTable(engine, rows, *leaves));
 }
 
-Status OrderedTable::Load(std::span<const Key> keys, const Fill& fill) {
+Status OrderedTable::Load(std::vector<Key> keys, const Fill& fill) {
   for (Table* const table : {rows_, &leaves_}) {
     if (table != nullptr && table->tuples() > 0) table->Clear();
   }
-  const auto load = [this](Table& table, Key key, Bytes bytes) -> Status {
-    if (table.Load(key, bytes)) return {};
-    if (engine_.tables().MakeRoom(table, 2 * table.room()) && table.Load(key, bytes)) return {};
-    return InputError("the table of {} is full", table.spec().name);
-  };
-  std::vector<std::byte> record(rows_ == nullptr ? 0 : rows_->spec().record_bytes);
-  for (const Key key : keys) {
-    if (rows_ == nullptr || rows_->Home(key) != engine_.self()) continue;
+  if (rows_ != nullptr) SLIM_TRY(LoadRows(keys, fill));
+  Collectives& all = engine_.cluster().all();
+  SLIM_ASSIGN(keys, SortAcross(all, std::move(keys)));
+  SLIM_ASSIGN(const std::vector<Leaf> leaves, LeavesAcross(all, keys));
+  SLIM_TRY(LoadLeaves(leaves));
+  return Learn();
+}
+
+Status OrderedTable::LoadRecord(Table& table, Key key, Bytes record) {
+  if (table.Load(key, record)) return {};
+  if (engine_.tables().MakeRoom(table, 2 * table.room()) && table.Load(key, record)) return {};
+  return InputError("the table of {} is full", table.spec().name);
+}
+
+Status OrderedTable::LoadRows(std::span<const Key> keys, const Fill& fill) {
+  std::vector<std::vector<Key>> to_node(engine_.cluster().topology().nodes());
+  for (const Key key : keys) to_node[rows_->Home(key)].push_back(key);
+  SLIM_ASSIGN(const auto mine, SendToEach(engine_.cluster().all(), std::move(to_node)));
+  std::vector<std::byte> record(rows_->spec().record_bytes);
+  for (const Key key : mine) {
     std::fill(record.begin(), record.end(), std::byte{0});
     fill(key, record.data());
-    SLIM_TRY(load(*rows_, key, record));
+    SLIM_TRY(LoadRecord(*rows_, key, record));
   }
-  for (std::size_t begin = 0; begin == 0 || begin < keys.size(); begin += kLoadedKeys) {
-    const std::size_t end = std::min<std::size_t>(keys.size(), begin + kLoadedKeys);
-    Leaf leaf{.low = begin == 0 ? 0 : keys[begin],
-              .high = end == keys.size() ? 0 : keys[end],
-              .count = end - begin};
-    const Key name = NameOf(leaf.low);
-    if (leaves_.Home(name) != engine_.self()) continue;
-    std::copy(keys.begin() + static_cast<std::ptrdiff_t>(begin),
-              keys.begin() + static_cast<std::ptrdiff_t>(end), leaf.keys);
-    SLIM_TRY(load(leaves_, name, std::as_bytes(std::span(&leaf, 1))));
+  return {};
+}
+
+Status OrderedTable::LoadLeaves(std::span<const Leaf> leaves) {
+  std::vector<std::vector<Leaf>> to_node(engine_.cluster().topology().nodes());
+  for (const Leaf& leaf : leaves) to_node[leaves_.Home(NameOf(leaf.low))].push_back(leaf);
+  SLIM_ASSIGN(const auto mine, SendToEach(engine_.cluster().all(), std::move(to_node)));
+  for (const Leaf& leaf : mine) {
+    SLIM_TRY(LoadRecord(leaves_, NameOf(leaf.low), std::as_bytes(std::span(&leaf, 1))));
   }
-  return Learn();
+  return {};
 }
 
 Status OrderedTable::Learn() {

@@ -28,6 +28,7 @@
 
 #include "slimgraph/base/mix.h"
 #include "txnlayer/ordered/internal/directory.h"
+#include "txnlayer/ordered/internal/leaf.h"
 #include "txnlayer/stepwise_fetch.h"
 
 namespace slimgraph::txn {
@@ -56,10 +57,11 @@ class OrderedTable {
   // Collective, before the engine's first run.
   static Result<std::unique_ptr<OrderedTable>> Make(Engine& engine, const OrderedSpec& spec);
 
-  // Collective, when nothing runs: makes these the contents. `keys` are all keys, which rise, on
-  // all nodes. `fill` writes the record of a key, whose bytes are 0 at first.
+  // Collective, when nothing runs: makes these the contents. Each node brings some of the keys, in
+  // any order; no key comes twice. `fill` writes the record of a key, whose bytes are 0 at first,
+  // on the node that holds it.
   using Fill = std::function<void(Key, std::byte* record)>;
-  Status Load(std::span<const Key> keys, const Fill& fill = {});
+  Status Load(std::vector<Key> keys, const Fill& fill = {});
   // Collective, when nothing runs: learns where all leaves begin. Load() has done so; needed when
   // the tables were filled otherwise.
   Status Learn();
@@ -94,6 +96,9 @@ class OrderedTable {
  private:
   OrderedTable(Engine& engine, Table* rows, Table& leaves)
       : engine_(engine), rows_(rows), leaves_(leaves) {}
+  Status LoadRecord(Table& table, Key key, Bytes record);
+  Status LoadRows(std::span<const Key> keys, const Fill& fill);
+  Status LoadLeaves(std::span<const Leaf> leaves);
   Want WantLeaf(Key low, bool write) { return {&leaves_, NameOf(low), write}; }
   Key NameOf(Key low) const;
   // The leaf of the key. If `row` is not null and there are rows, fetches the key's row, to be

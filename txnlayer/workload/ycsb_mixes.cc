@@ -196,12 +196,12 @@ class YcsbMix : public Workload {
     const OrderedSpec spec{"rows", options_.record_bytes,
                            setting_.rows / engine.cluster().topology().nodes() + 1};
     SLIM_ASSIGN(table_, OrderedTable::Make(engine, spec));
-    std::vector<Key> keys(setting_.rows);
-    for (std::uint64_t i = 0; i < keys.size(); ++i) keys[i] = KeyOf(i);
-    std::sort(keys.begin(), keys.end());
+    std::vector<Key> mine;
+    const NodeId nodes = engine.cluster().topology().nodes();
+    for (std::uint64_t i = engine.self(); i < setting_.rows; i += nodes) mine.push_back(KeyOf(i));
     loaded_ = setting_.rows;
     zipf_.emplace(setting_.rows, options_.theta);
-    return table_->Load(keys, [](Key, std::byte*) {});
+    return table_->Load(std::move(mine), [](Key, std::byte*) {});
   }
 
   std::unique_ptr<Client> MakeClient(Transaction& transaction) override {

@@ -143,20 +143,19 @@ class Loader {
   bool fits_ = true;
 };
 
-// The names of all customers, in order.
-std::vector<Key> NamesOfCustomers(const TpccTables& tables) {
+// The names of the customers of every so many warehouses, beginning with the first one's number.
+std::vector<Key> NamesOfCustomers(const TpccTables& tables, std::uint64_t first,
+                                  std::uint64_t apart) {
   const Population& population = tables.population;
   std::vector<Key> names;
-  for (std::uint64_t w = 0; w < tables.warehouses; ++w) {
+  for (std::uint64_t w = first; w < tables.warehouses; w += apart) {
     for (std::uint32_t d = 0; d < kDistricts; ++d) {
       Random random(OfDistrict(w, d) + 1);
-      const std::size_t before = names.size();
       for (std::uint32_t c = 0; c < population.customers; ++c) {
         // Each name has a customer (clause 4.3.3.1).
         const std::uint64_t name = c < population.last_names ? c : DrawLastName(random, population);
         names.push_back(OfName(w, d, name, c));
       }
-      std::sort(names.begin() + static_cast<std::ptrdiff_t>(before), names.end());
     }
   }
   return names;
@@ -238,7 +237,7 @@ Status LoadTables(Engine& engine, TpccTables& tables, bool all) {
   if (!Loader(engine, tables).Load()) {
     return InputError("the tables of TPC-C are full after loading");
   }
-  return all ? tables.names->Load(NamesOfCustomers(tables)) : Status();
+  return all ? tables.names->Load(NamesOfCustomers(tables, engine.self(), nodes)) : Status();
 }
 
 }  // namespace slimgraph::txn::tpcc

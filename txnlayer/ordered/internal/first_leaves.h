@@ -1,0 +1,24 @@
+// The leaves of an ordered table that is loaded. Each node brings some of the keys, and has about
+// an equal part of all keys in order for a while. No node has them all.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "slimgraph/cluster/collectives.h"
+#include "txnlayer/ordered/internal/leaf.h"
+
+namespace slimgraph::txn {
+
+// Loaded leaves have room for some more keys.
+constexpr std::uint64_t kLoadedKeys = 12;
+
+// Collective: sorts the keys of all members. Each gets a part of them, in order, whose keys are
+// larger than those of the members before.
+Result<std::vector<Key>> SortAcross(Collectives& members, std::vector<Key> mine);
+
+// Collective: makes the leaves of what SortAcross() has returned, at each member those of its part.
+// If there are no keys, the first member makes an empty leaf.
+Result<std::vector<Leaf>> LeavesAcross(Collectives& members, std::span<const Key> sorted);
+
+}  // namespace slimgraph::txn
