@@ -15,6 +15,8 @@ using Properties = GraphOracle::Properties;
 
 constexpr txn::GraphShape kDirectedAndWeighted{24, 8, true, WeightType::kInt32};
 
+constexpr int kTransactionsAfterwards = 40;
+
 struct OracleRun {
   VertexId base_vertices = 60;
   std::uint64_t base_edges = 120;
@@ -50,39 +52,43 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
     txn::FoldWorker* const folder = made.graph->fold_worker();
     if (folder != nullptr) folder->Start();
     const auto killer = KillerOf(setting, *made.engine);
-    const Status ran = made.engine->Run([&](txn::Transaction& transaction) {
-      std::mt19937_64 random(seed + 1);
-      GraphTransaction work(*made.graph, transaction);
-      bool folded = folder == nullptr;
-      bool done = folded;
-      const RegionId first_lists = folded ? 0 : ListsOf(*made.graph);
-      // On a busy machine folding may take longer.
-      for (int i = 0; i < run.transactions || (!done && i < 100 * run.transactions); ++i) {
-        // Half of the scattered names are new after the first fold, between those of the base.
-        const VertexId names = run.scattered && !folded ? run.names / 2 : run.names;
-        std::vector<Operation> operations;
-        for (std::uint64_t left = 1 + random() % 4; left > 0; --left) {
-          operations.emplace_back(random, names, run.shape, run.scattered);
-        }
-        const bool rolls_back = random() % 8 == 0;
-        const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
-          folded = folded || ListsOf(*made.graph) != first_lists;
-          done = folded && !(run.scattered && made.graph->base().ids().ascending());
-          for (Operation& operation : operations) {
-            if (operation.Do(g) == Answer::kAborted) return Answer::kAborted;
+    // `folds`: also waits for a fold.
+    const auto transact = [&](int transactions, std::uint64_t seed_of_all, bool folds) {
+      return made.engine->Run([&](txn::Transaction& transaction) {
+        std::mt19937_64 random(seed_of_all);
+        GraphTransaction work(*made.graph, transaction);
+        bool folded = !folds;
+        bool done = folded;
+        const RegionId first_lists = folded ? 0 : ListsOf(*made.graph);
+        // On a busy machine folding may take longer.
+        for (int i = 0; i < transactions || (!done && i < 100 * transactions); ++i) {
+          // Half of the scattered names are new after the first fold, between those of the base.
+          const VertexId names = run.scattered && !folded ? run.names / 2 : run.names;
+          std::vector<Operation> operations;
+          for (std::uint64_t left = 1 + random() % 4; left > 0; --left) {
+            operations.emplace_back(random, names, run.shape, run.scattered);
           }
-          return rolls_back ? Answer::kNo : Answer::kYes;
-        });
-        const bool too_large = verdict.cause.find("at once") != std::string::npos;
-        ASSERT_TRUE(verdict.end != Answer::kAborted || too_large) << verdict.cause;
-        if (verdict.end == Answer::kAborted) continue;
-        std::optional<GraphOracle> before;
-        if (rolls_back) before = oracle;
-        for (const Operation& operation : operations) operation.ExpectAsIn(oracle);
-        if (before) oracle = *std::move(before);
-        if (::testing::Test::HasFailure()) return;
-      }
-    });
+          const bool rolls_back = random() % 8 == 0;
+          const txn::Verdict verdict = work.Run([&](GraphTransaction& g) {
+            folded = folded || ListsOf(*made.graph) != first_lists;
+            done = folded && !(folds && run.scattered && made.graph->base().ids().ascending());
+            for (Operation& operation : operations) {
+              if (operation.Do(g) == Answer::kAborted) return Answer::kAborted;
+            }
+            return rolls_back ? Answer::kNo : Answer::kYes;
+          });
+          const bool too_large = verdict.cause.find("at once") != std::string::npos;
+          ASSERT_TRUE(verdict.end != Answer::kAborted || too_large) << verdict.cause;
+          if (verdict.end == Answer::kAborted) continue;
+          std::optional<GraphOracle> before;
+          if (rolls_back) before = oracle;
+          for (const Operation& operation : operations) operation.ExpectAsIn(oracle);
+          if (before) oracle = *std::move(before);
+          if (::testing::Test::HasFailure()) return;
+        }
+      });
+    };
+    const Status ran = transact(run.transactions, seed + 1, folder != nullptr);
     ASSERT_TRUE(ran) << ran.error().message;
     if (cluster.computes() && setting.nodes > 1) {
       // Of blocks and of the base.
@@ -101,6 +107,12 @@ void RunAgainstOracle(const TxnSetting& setting, const OracleRun& run) {
       if (run.scattered) {
         EXPECT_FALSE(made.graph->base().ids().ascending());
       }
+    }
+    if (setting.killed_after_us.empty()) {
+      // As after records were restored from logs.
+      ASSERT_TRUE(made.graph->RefillIndexes());
+      const Status ran_again = transact(kTransactionsAfterwards, seed + 2, false);
+      ASSERT_TRUE(ran_again) << ran_again.error().message;
     }
     const auto census = made.graph->TakeCensus();
     ASSERT_TRUE(census) << census.error().message;

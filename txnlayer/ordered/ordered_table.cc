@@ -51,6 +51,7 @@ Result<std::unique_ptr<OrderedTable>> OrderedTable::Make(Engine& engine, const O
 }
 
 Status OrderedTable::Load(std::vector<Key> keys, const Fill& fill) {
+  engine_.ForgetTuples();
   for (Table* const table : {rows_, &leaves_}) {
     if (table != nullptr && table->tuples() > 0) table->Clear();
   }
