@@ -89,8 +89,10 @@ class NodePlanner {
       bytes += std::min(remote_bytes, needs_.cache.edges.Of(remote_bytes));
     }
     if (longest > 0) {
-      const std::uint64_t batch = std::max(longest, kMaxBatchArcs);
-      bytes += cluster_.threads() * (ListReader::kBatches * batch * arc_bytes_ + longest);
+      const std::uint64_t batch =
+          std::max(longest, kMaxBatchArcs) * arc_bytes_ +
+          std::min<std::uint64_t>(kMaxBatchItems, file_.vertices()) * sizeof(ListItem);
+      bytes += cluster_.threads() * (ListReader::kBatches * batch + longest);
     }
     bytes += static_cast<std::uint64_t>(needs_.list_bytes * cluster_.threads() *
                                         static_cast<double>(std::max(longest, longest_own)));

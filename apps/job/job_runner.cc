@@ -1,5 +1,6 @@
 #include "apps/job/job_runner.h"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "apps/command.h"
@@ -63,8 +64,13 @@ int PrintError(const Error& error) {
 
 std::function<void(const MemoryPlan&)> AnnounceMemory(JobRun& run) {
   return [&run](const MemoryPlan& plan) {
-    run.report.Set("/memory/announced_bytes", plan.node_bytes);
     if (run.cluster.self() != 0) return;
+    std::vector<std::uint64_t> node_bytes = plan.node_bytes;
+    if (run.phases != nullptr) {
+      std::uint64_t& most = run.phases->announced_bytes;
+      node_bytes[0] = most = std::max(most, node_bytes[0]);
+    }
+    run.report.Set("/memory/announced_bytes", node_bytes);
     std::fputs(fmt::format("slimgraph: {}\n", Describe(plan)).c_str(), stderr);
   };
 }

@@ -88,6 +88,17 @@ std::uint64_t ResultBytes(bool verify, const std::string& output, const GraphSou
          file.arcs() * (sizeof(VertexId) + weight_bytes + (weight_bytes > 0 ? sizeof(double) : 0));
 }
 
+// Adds the memory with the state of a step, which a job keeps twice if it survives deaths, and
+// makes when its compute nodes change. Node 0 has it, and the others map the parts that they write.
+void AddState(MemoryPlan& plan, const JobOptions& job, NodeId compute, std::uint64_t bytes) {
+  const std::uint64_t states = job.survive ? 2 : job.schedule.empty() ? 0 : 1;
+  plan.node_bytes[0] += states * bytes;
+  for (NodeId node = 1; node < compute; ++node) {
+    plan.node_bytes[node] += states * bytes / compute;
+    plan.mapped_bytes[node] += states * bytes / compute;
+  }
+}
+
 // Reports each node's peak memory after loading, before the program allocates its own arrays.
 Status ReportLoadedMemory(JobRun& run) {
   const std::uint64_t mine = PeakMemoryBytes();
@@ -328,11 +339,14 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
   needs.cache = options.cache;
   SLIM_TRY(DecideEdgeBudget(cluster, needs.cache.edges));
   dgemini::Exchange exchange(cluster);
+  // Values, and a byte for each vertex of a frontier.
+  const auto state_bytes = static_cast<std::uint64_t>((needs.vertex_bytes + 1) * file.vertices());
   const auto announce = [&](MemoryPlan& plan) {
     const std::uint64_t id_bytes =
         slim ? slim->original_id_bytes() : run.standing->original_id_bytes();
     for (std::uint64_t& bytes : plan.node_bytes) bytes += id_bytes;
     plan.node_bytes[0] += result_bytes;
+    AddState(plan, options.job, cluster.topology().compute(), state_bytes);
     AnnounceMemory(run)(plan);
   };
   SLIM_ASSIGN(const auto work, dgemini::Workload::Load(cluster, graph, needs, announce));

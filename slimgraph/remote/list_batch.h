@@ -27,14 +27,20 @@ struct ListItem {
   std::size_t decoded_at = 0;  // the requester sets it
 };
 
+// The most items that a batch has at a time, if it has an index. They fit into the second cache.
+constexpr std::size_t kMaxBatchItems = 8192;
+
 // The most arcs that are in flight for one batch, unless a single list has more.
 constexpr EdgeOffset kMaxBatchArcs = 1 << 18;
 
 struct ListBatch {
+  // What the requester wants, in strictly ascending order. `planned` of them are items, or were.
+  std::vector<VertexId> wanted;
+  std::size_t planned = 0;
   // In strictly ascending order of vertices. Sources rely on this order.
   std::vector<ListItem> items;
   DelegatedLists* lists = nullptr;
-  // A batch is fetched in rounds, because its bytes are bounded and the requester may not know the
+  // Items are fetched in rounds, because their bytes are bounded and the requester may not know the
   // lengths. This round has the items begin .. end-1; the next round begins at `end`.
   std::size_t begin = 0;
   std::size_t end = 0;

@@ -88,33 +88,40 @@ void ListReader::StartFetch(DelegatedLists& lists, std::vector<VertexId>& vertic
                                   [](const ListBatch& b) { return b.lists == nullptr; });
   SLIM_CHECK(batch != batches_.end());
   if (busy_++ == 0) under_way_since_ns_ = NowNs();
-  batch->lists = &lists;
-  batch->begin = 0;
-  Plan(*batch, vertices);
-  vertices.clear();
-  const Counted counted(endpoint_);
-  source_->StartFetch(*batch);
-}
-
-void ListReader::Plan(ListBatch& batch, std::vector<VertexId>& vertices) {
   if (!std::is_sorted(vertices.begin(), vertices.end())) {
     std::sort(vertices.begin(), vertices.end());
   }
   vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
-  batch.items.clear();
-  claimed_[batch.number].clear();
-  if (batch.lists->index() != nullptr) return PlanWithIndex(batch, vertices);
-  for (const VertexId v : vertices) {
-    batch.items.push_back({.v = v, .visit = true, .fetch = batch.lists->MayHaveList(v)});
-  }
+  batch->lists = &lists;
+  batch->wanted.swap(vertices);
+  vertices.clear();
+  batch->planned = 0;
+  const Counted counted(endpoint_);
+  StartNextItems(*batch);
 }
 
-// `wanted` must ascend strictly.
-void ListReader::PlanWithIndex(ListBatch& batch, std::span<const VertexId> wanted) {
+void ListReader::StartNextItems(ListBatch& batch) {
+  batch.items.clear();
+  batch.begin = 0;
+  claimed_[batch.number].clear();
+  if (batch.lists->index() != nullptr) {
+    PlanWithIndex(batch);
+  } else {
+    for (const VertexId v : batch.wanted) {
+      batch.items.push_back({.v = v, .visit = true, .fetch = batch.lists->MayHaveList(v)});
+    }
+    batch.planned = batch.wanted.size();
+  }
+  source_->StartFetch(batch);
+}
+
+void ListReader::PlanWithIndex(ListBatch& batch) {
   const CompactOffsets& index = *batch.lists->index();
   EdgeCache* const cache = batch.lists->cache();
+  const std::span<const VertexId> wanted = batch.wanted;
   auto& items = batch.items;
-  for (std::size_t i = 0; i < wanted.size();) {
+  std::size_t i = batch.planned;
+  while (i < wanted.size() && items.size() + kGroup <= kMaxBatchItems) {
     const VertexId group = wanted[i] / kGroup;
     std::size_t end = i + 1;
     while (end < wanted.size() && wanted[end] / kGroup == group) ++end;
@@ -156,6 +163,7 @@ void ListReader::PlanWithIndex(ListBatch& batch, std::span<const VertexId> wante
                        add(v, visit, location);
                      });
   }
+  batch.planned = i;
 }
 
 EdgeCache::Form ListReader::ClaimGroup(ListBatch& batch, VertexId group,
@@ -212,6 +220,10 @@ void ListReader::StartNextRound(ListBatch& batch) {
   }
   for (const Claimed& one : claimed_[batch.number]) {
     batch.lists->cache()->Publish(one.group, one.form);
+  }
+  if (batch.planned < batch.wanted.size()) {
+    const Counted counted(endpoint_);
+    return StartNextItems(batch);
   }
   batch.lists = nullptr;
   if (--busy_ == 0) times_.under_way_ns += NowNs() - under_way_since_ns_;

@@ -58,8 +58,9 @@ class ListReader {
   static constexpr EdgeOffset kMinBatchArcs = 1 << 14;
   static constexpr std::size_t kBatchLists = 4096;
 
-  void Plan(ListBatch& batch, std::vector<VertexId>& vertices);
-  void PlanWithIndex(ListBatch& batch, std::span<const VertexId> wanted);
+  // Makes the next of the wanted lists the batch's items, and starts to fetch them.
+  void StartNextItems(ListBatch& batch);
+  void PlanWithIndex(ListBatch& batch);
   // Claims the group for the cache if the cache is to take it, now that these of its lists are
   // needed. If the result is kDecoded or kCoded, the whole group must be fetched.
   EdgeCache::Form ClaimGroup(ListBatch& batch, VertexId group, std::span<const ListItem> wanted);
@@ -68,8 +69,8 @@ class ListReader {
   static std::byte* CachedWeights(const ListBatch& batch, const ListItem& item);
   // Puts the arrived lists of claimed groups into the cache.
   void FillCache(ListBatch& batch);
-  // Starts the next round of a batch. After the last round, publishes the claimed groups and frees
-  // the batch.
+  // Starts the next round of a batch. After the last round of its items, publishes the claimed
+  // groups. After the last items, frees the batch.
   void StartNextRound(ListBatch& batch);
   Status Progress(bool wait);
   // Waits for up to one second. If nothing arrives, it registers `waiting` as a long wait.

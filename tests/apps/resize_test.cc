@@ -4,6 +4,7 @@
 #include <csignal>
 
 #include "tests/apps/pool_support.h"
+#include "tests/support/sanitized.h"
 
 namespace slimgraph {
 namespace {
@@ -60,6 +61,36 @@ TEST_F(Resizing, ChangesNoAnswer) {
     moves += static_cast<double>(Numbers(report, "/phases/compute").size()) - 1;
   }
   EXPECT_GE(moves, 20);
+}
+
+// With what is kept of a step, and in whatever step the compute nodes change. Then they may need a
+// few lists of each group, and fetch all of it.
+TEST_F(Resizing, KeepsToTheMemoryThatWasAnnounced) {
+  if (test::kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
+  constexpr double kSlack = 8 << 20;
+  Run({"gen", "kron", "-s", "20", "-k", "4", "-o", scratch_->File("large.slim")});
+  Run({"pool", "load", "p", scratch_->File("large.slim"), "--as", "large"});
+  const std::vector<std::vector<std::string>> kJobs = {
+      {"mis", "--compute-schedule", "2@0,1@4", "--threads", "2"},
+      {"mis", "--compute-schedule", "1@0,2@3", "--survive"},
+      {"bfs", "--source", "1", "--compute-schedule", "1@0,3@1,1@2"},
+      {"kcore", "--compute-schedule", "2@0,1@12", "--threads", "2"},
+      {"pagerank", "--compute", "2", "--survive"},
+      {"cc", "--compute-schedule", "1@0,2@2"},
+  };
+  for (std::vector<std::string> words : kJobs) {
+    words.insert(words.begin() + 1, "p:large");
+    words.emplace_back("--json");
+    const JsonValue report = Parse(Run(words));
+    const std::vector<double> announced = Numbers(report, "/memory/announced_bytes");
+    const std::vector<double> peak = Numbers(report, "/memory/peak_bytes");
+    ASSERT_EQ(announced.size(), peak.size());
+    for (std::size_t node = 0; node < peak.size(); ++node) {
+      EXPECT_LE(peak[node], 1.1 * announced[node] + kSlack)
+          << fmt::format("{}, on node {}", fmt::join(words, " "), node);
+    }
+  }
+  Run({"pool", "drop", "p", "large"});
 }
 
 // Compared with jobs of one node on the file.
