@@ -1,8 +1,8 @@
 #include "dgemini/shortest_paths.h"
 
-#include <array>
+#include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <span>
 
 namespace slimgraph::dgemini {
 
@@ -21,17 +21,8 @@ Status ShortestPaths::Prepare(const GraphSource& file) {
 }
 
 Status ShortestPaths::Examine(Cluster& cluster, const Workload& work, std::optional<double> delta) {
-  std::array<double, 2> range = {INFINITY, 0};  // the smallest and the largest weight
-  for (const Bytes weights : work.own_weights()) {
-    WithWeightType(type_, [&](auto weight) {
-      for (std::size_t at = 0; at < weights.size(); at += sizeof weight) {
-        std::memcpy(&weight, weights.data() + at, sizeof weight);
-        range[0] = std::min(range[0], static_cast<double>(weight));
-        range[1] = std::max(range[1], static_cast<double>(weight));
-      }
-    });
-  }
-  range[0] = -range[0];
+  const WeightRange mine = work.OwnWeightRange(type_);
+  double range[] = {-mine.least, mine.most};
   SLIM_TRY(cluster.all().AllReduce(std::span<double>(range),
                                    [](double a, double b) { return std::max(a, b); }));
   if (range[0] > 0) {

@@ -13,8 +13,8 @@ class ShortestPaths {
  public:
   // Reads the file's header; an error if the graph has no weights.
   Status Prepare(const GraphSource& file);
-  // Collective; call it after the graph is loaded. Examines all weights. `delta` is the width of a
-  // bucket of distances; without it, the weights determine the width.
+  // Collective; call it after the graph is loaded. Examines the range of all weights. `delta` is
+  // the width of a bucket of distances; without it, the weights determine the width.
   Status Examine(Cluster& cluster, const Workload& work, std::optional<double> delta);
   double delta() const { return delta_; }
   static WorkloadNeeds Needs(Mode mode) {

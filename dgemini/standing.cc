@@ -165,6 +165,7 @@ Status Workload::ServeStanding(Cluster& cluster, const StandingGraph& graph,
   const VertexPart part = partition_->part(self_);
   const std::size_t threads = LoadingThreads(cluster);
   const ListCode code(vertices_);
+  standing_weights_ = graph.weight_range();
   for (const Direction direction : LoadedDirections(needs)) {
     auto& served = stored_[static_cast<int>(direction)].served;
     ServedLists& lists = served.emplace_back(graph.own_lists(direction));

@@ -415,12 +415,17 @@ std::vector<Workload::ServedSlot> Workload::served_slots(Direction direction) co
   return slots;
 }
 
-std::vector<Bytes> Workload::own_weights() const {
-  std::vector<Bytes> weights;
+WeightRange Workload::OwnWeightRange(WeightType type) const {
+  WeightRange range = standing_weights_;
+  if (stands_) return range;
+  const auto add = [&](Bytes weights) {
+    const WeightRange more = RangeOf(type, weights);
+    range = {std::min(range.least, more.least), std::max(range.most, more.most)};
+  };
   const StoredLists& stored = stored_[static_cast<int>(Direction::kOut)];
-  for (const PrivateLists& lists : stored.own) weights.emplace_back(lists.spans().weights);
-  for (const ServedLists& lists : stored.served) weights.emplace_back(lists.weights);
-  return weights;
+  for (const PrivateLists& lists : stored.own) add(lists.spans().weights);
+  for (const ServedLists& lists : stored.served) add(lists.weights);
+  return range;
 }
 
 void Workload::SetAdmission(Admission admission) {

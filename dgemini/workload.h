@@ -110,8 +110,9 @@ class Workload {
   };
   std::vector<ServedSlot> served_slots(Direction direction) const;
 
-  // The weights of the lists in this node's own memory; also on a memory node.
-  std::vector<Bytes> own_weights() const;
+  // Of the weights in this node's own memory, if they are loaded; also on a memory node. Examines
+  // them, unless they stand in a pool.
+  WeightRange OwnWeightRange(WeightType type) const;
 
   // Prefetches the offsets of v's list. `v` must be of the share.
   void PrefetchOffsets(VertexId v, Direction direction) const;
@@ -227,6 +228,7 @@ class Workload {
   std::unique_ptr<ListServer> server_;
   std::unique_ptr<ListAnswers> answers_;
   std::unique_ptr<Exchange> reductions_;
+  WeightRange standing_weights_;
   std::unique_ptr<CacheBudget> cache_budget_;
   std::vector<std::unique_ptr<DelegatedLists>> delegated_;
   std::vector<Segment> segments_;

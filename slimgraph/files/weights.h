@@ -2,8 +2,13 @@
 // weight exactly.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
 #include <string_view>
 
 namespace slimgraph {
@@ -37,6 +42,28 @@ void WithWeightType(WeightType type, Use use) {
   if (type == WeightType::kInt64) use(std::int64_t{0});
   if (type == WeightType::kFloat32) use(0.0F);
   if (type == WeightType::kFloat64) use(0.0);
+}
+
+// The smallest and the largest of some weights, as doubles. Of none: infinity, and 0.
+struct WeightRange {
+  double least = INFINITY;
+  double most = 0;
+};
+inline WeightRange RangeOf(WeightType type, std::span<const std::byte> weights) {
+  WeightRange range;
+  if (weights.empty()) return range;
+  WithWeightType(type, [&]<typename Weight>(Weight) {
+    Weight least = std::numeric_limits<Weight>::max();
+    Weight most = 0;
+    for (std::size_t at = 0; at < weights.size(); at += sizeof(Weight)) {
+      Weight weight;
+      std::memcpy(&weight, weights.data() + at, sizeof weight);
+      least = std::min(least, weight);
+      most = std::max(most, weight);
+    }
+    range = {static_cast<double>(least), static_cast<double>(most)};
+  });
+  return range;
 }
 
 constexpr std::string_view WeightName(WeightType type) {

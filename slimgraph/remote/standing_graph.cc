@@ -1,5 +1,6 @@
 #include "slimgraph/remote/standing_graph.h"
 
+#include <cstring>
 #include <sstream>
 
 #include "slimgraph/base/check.h"
@@ -10,7 +11,7 @@ namespace slimgraph {
 namespace {
 
 constexpr VertexId kWord = 64;
-constexpr int kFactsVersion = 3;
+constexpr int kFactsVersion = 4;
 
 constexpr SectionKind kTold[] = {SectionKind::kOutOffsets,   SectionKind::kOutNeighbours,
                                  SectionKind::kOutWeights,   SectionKind::kInOffsets,
@@ -73,6 +74,15 @@ bool IsSummarized(const GraphSource& graph, NodeId parts) {
   return !graph.directed() && parts <= NeighbourSummary::kMostSegments;
 }
 
+// `weights`: those of a part, in one direction.
+Result<std::unique_ptr<SharedMemory>> MakeRange(WeightType type, const SharedMemory& weights) {
+  SLIM_ASSIGN(auto memory, SharedMemory::Create(sizeof(WeightRange)));
+  const WeightRange range = RangeOf(type, {weights.base(), weights.bytes()});
+  std::memcpy(memory->base(), &range, sizeof range);
+  SLIM_TRY(memory->Seal());
+  return memory;
+}
+
 // The words of the vertices of a part.
 Result<std::unique_ptr<SharedMemory>> MakeWords(const VertexPart& part) {
   // A memory cannot be empty.
@@ -117,6 +127,10 @@ Result<StandingPart> LoadStandingPart(const std::string& path, const std::string
   for (const Direction direction : DirectionsOf(file)) {
     SLIM_TRY(CodePart(file, own, direction, threads, summarize, made.memories));
   }
+  if (file.weight_type() != WeightType::kNone) {
+    const auto& weights = made.memories[static_cast<std::size_t>(ListMemory::kWeights)];
+    SLIM_ASSIGN(made.memories.emplace_back(), MakeRange(file.weight_type(), *weights));
+  }
   if (words) {
     SLIM_TRY(words->Seal());
     made.memories.push_back(std::move(words));
@@ -156,10 +170,10 @@ Result<std::unique_ptr<StandingGraph>> StandingGraph::Open(
     const std::string& facts, std::vector<std::unique_ptr<SharedMemory>> memories) {
   std::unique_ptr<StandingGraph> graph(new StandingGraph);
   SLIM_TRY(graph->ReadFacts(facts));
-  const std::size_t each = graph->weight_type() == WeightType::kNone ? 2 : 3;
+  const std::size_t lists = (graph->weighted() ? 3 : 2) * DirectionsOf(*graph).size();
   const bool summarized = IsSummarized(*graph, graph->parts());
   if (!memories.empty() &&
-      memories.size() != each * DirectionsOf(*graph).size() + (summarized ? 1 : 0)) {
+      memories.size() != lists + (graph->weighted() ? 1 : 0) + (summarized ? 1 : 0)) {
     return EnvironmentError("the pool's memory of {} is not what its facts say", graph->path());
   }
   graph->memories_ = std::move(memories);
@@ -209,13 +223,12 @@ std::span<const NeighbourSummary::Word> StandingGraph::summary_words() const {
 }
 
 const SharedMemory* StandingGraph::memory(Direction direction, ListMemory which) const {
-  const bool weighted = weight_type() != WeightType::kNone;
-  if (memories_.empty() || (which == ListMemory::kWeights && !weighted)) return nullptr;
+  if (memories_.empty() || (which == ListMemory::kWeights && !weighted())) return nullptr;
   return memories_[MemoryNumber(direction, which)].get();
 }
 
 std::size_t StandingGraph::MemoryNumber(Direction direction, ListMemory which) const {
-  const std::size_t each = weight_type() != WeightType::kNone ? 3 : 2;
+  const std::size_t each = weighted() ? 3 : 2;
   const std::size_t first = direction == Direction::kIn && directed() ? each : 0;
   return first + static_cast<std::size_t>(which);
 }
@@ -232,6 +245,14 @@ ServedLists StandingGraph::own_lists(Direction direction) const {
     lists.weights = MutableBytes(weights->base(), weights->bytes());
   }
   return lists;
+}
+
+WeightRange StandingGraph::weight_range() const {
+  WeightRange range;
+  if (memories_.empty() || !weighted()) return range;
+  const SharedMemory& memory = *memories_[3 * DirectionsOf(*this).size()];
+  std::memcpy(&range, memory.base(), sizeof range);
+  return range;
 }
 
 std::uint64_t StandingGraph::original_id_bytes() const {

@@ -10,6 +10,7 @@
 #include "slimgraph/base/shared_memory.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/files/slim_file.h"
+#include "slimgraph/files/weights.h"
 #include "slimgraph/graph/partition.h"
 #include "slimgraph/remote/neighbour_summary.h"
 #include "slimgraph/remote/served_lists.h"
@@ -62,6 +63,10 @@ class StandingGraph : public GraphSource {
   NeighbourSummary summary() const;
   std::span<const NeighbourSummary::Word> summary_words() const;
 
+  // The range of this part's weights, which was found when it was loaded. Of none on nodes that
+  // keep no part, and if the graph has no weights.
+  WeightRange weight_range() const;
+
   std::uint64_t original_id_bytes() const;
 
   std::uint64_t file_bytes() const override { return 0; }
@@ -85,6 +90,7 @@ class StandingGraph : public GraphSource {
   };
   StandingGraph() = default;
   Status ReadFacts(const std::string& facts);
+  bool weighted() const { return weight_type() != WeightType::kNone; }
   // The file and its view are opened when they are first needed.
   Status Open() const;
 

@@ -166,6 +166,44 @@ TEST_F(PoolJobs, OnOtherFormsOfAGraph) {
   }
 }
 
+// A chain in parts, of which only the last one has that weight.
+TEST_F(PoolJobs, KnowTheRangeOfAllWeights) {
+  const auto load = [](const std::string& last_weight, const char* directions) {
+    std::string edges;
+    for (int v = 0; v < 500; ++v) {
+      edges += fmt::format("{} {} {}\n", v, v + 1, v == 499 ? last_weight : "1000000000");
+    }
+    WriteText(scratch_->File("chain.txt"), edges);
+    Run({"convert", scratch_->File("chain.txt"), scratch_->File("chain.slim"), "--weighted",
+         directions});
+    Run({"pool", "load", "p", scratch_->File("chain.slim")});
+  };
+  for (const char* const directions : {"--undirected", "--directed"}) {
+    for (const char* const weight : {"2000000000", "8000000000", "2.5", "0"}) {
+      load(weight, directions);
+      for (const char* const compute : {"1", "3"}) {
+        const JsonValue report = Parse(
+            Run({"sssp", "p:chain", "--source", "0", "--compute", compute, "--verify", "--json"}));
+        EXPECT_TRUE(report.IsTrue("/verified")) << weight;
+        EXPECT_GE(report.NumberAt("/result/farthest").value_or(0), 499e9) << weight;
+      }
+      Run({"pool", "drop", "p", "chain"});
+    }
+    for (const char* const weight : {"-1", "-0.5"}) {
+      load(weight, directions);
+      for (const char* const compute : {"1", "3"}) {
+        const CommandEnd end =
+            RunSlimgraph({"sssp", "p:chain", "--source", "0", "--compute", compute});
+        EXPECT_EQ(end.code, 3) << end.err;
+        const std::string said = fmt::format("negative weight, {}: sssp takes none", weight);
+        EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
+      }
+      Run({"sssp", "p:chain", "--source", "0", "--unit-weights", "--verify"});
+      Run({"pool", "drop", "p", "chain"});
+    }
+  }
+}
+
 TEST_F(PoolJobs, ScanTheListsOfTheFile) {
   for (const auto& [graph, file] :
        {std::pair{"p:kron", "kron.slim"}, std::pair{"p:links", "arcs.slim"}}) {

@@ -76,6 +76,7 @@ TEST_F(Resizing, KeepsToTheMemoryThatWasAnnounced) {
       {"bfs", "--source", "1", "--compute-schedule", "1@0,3@1,1@2"},
       {"kcore", "--compute-schedule", "2@0,1@12", "--threads", "2"},
       {"pagerank", "--compute", "2", "--survive"},
+      {"sssp", "--source", "1", "--unit-weights", "--compute", "3", "--survive"},
       {"cc", "--compute-schedule", "1@0,2@2"},
   };
   for (std::vector<std::string> words : kJobs) {
