@@ -99,15 +99,21 @@ class NodePlanner {
     return bytes + ValueBytes(share) + MessageBytes(share) + EarlyBytes(share) + ResultBytes();
   }
 
-  // Pages that a node reads of another node's memory, or of a copy of it, count for it, too.
+  // Pages that a node reads of another node's memory, or of a copy of it, count for it, too. So
+  // does the memory of a pool that a memory node reads for others.
   std::uint64_t MappedBytes() const {
-    if (!cluster_.topology().is_compute(node_) || !cluster_.maps_far_memory() ||
-        needs_.cache.side == MemorySide::kServe) {
+    const bool computes = cluster_.topology().is_compute(node_);
+    const bool serves = needs_.cache.side != MemorySide::kStrict;
+    const bool reads_own =
+        sizes_.standing && (serves || file_.directed() || cluster_.options().transport != "shm");
+    if (computes ? !cluster_.maps_far_memory() || needs_.cache.side == MemorySide::kServe
+                 : !reads_own) {
       return 0;
     }
     std::uint64_t bytes = 0;
     ForEachLists([&](const WorkSlot& slot, const SlotSize& size) {
-      if (slot.worker == node_ && slot.home != node_) bytes += ServedBytes(slot.part.count, size);
+      const bool reads = computes ? slot.worker == node_ && slot.home != node_ : slot.home == node_;
+      if (reads) bytes += ServedBytes(slot.part.count, size);
     });
     return bytes;
   }
@@ -244,6 +250,8 @@ Result<WorkloadSizes> GatherSizes(Cluster& cluster, const WorkDivision& division
                                   const std::vector<SlotSize>& mine) {
   SLIM_ASSIGN(const auto all, GatherByRank<SlotSize>(cluster.all(), mine));
   WorkloadSizes sizes;
+  const std::uint64_t held = ResidentMemoryBytes();
+  SLIM_ASSIGN(sizes.held_bytes, GatherList(cluster.all(), std::span(&held, 1)));
   for (NodeId home = 0; home < all.size(); ++home) {
     for (std::size_t i = 0; i < all[home].size(); ++i) {
       const Direction direction = directions[i / division.count_of(home)];
@@ -258,11 +266,12 @@ MemoryPlan PlanWorkload(Cluster& cluster, const GraphSource& file, const WorkDiv
   const Topology& topology = cluster.topology();
   MemoryPlan plan;
   plan.what = "the job";
-  plan.held_bytes = ResidentMemoryBytes();
+  plan.held_bytes = *std::min_element(sizes.held_bytes.begin(), sizes.held_bytes.end());
   for (NodeId node = 0; node < topology.nodes(); ++node) {
     const NodePlanner planner{cluster, file, division, needs, sizes, node};
     plan.mapped_bytes.push_back(planner.MappedBytes());
-    plan.node_bytes.push_back(plan.held_bytes + planner.OwnBytes() + plan.mapped_bytes.back());
+    plan.node_bytes.push_back(sizes.held_bytes[node] + planner.OwnBytes() +
+                              plan.mapped_bytes.back());
   }
   return plan;
 }

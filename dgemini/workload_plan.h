@@ -38,8 +38,9 @@ struct SlotSize {
 };
 
 struct WorkloadSizes {
-  std::vector<SlotSize> slots[2];  // by direction, then slot; empty if not loaded
-  bool standing = false;           // the memory nodes' lists are there already
+  std::vector<SlotSize> slots[2];         // by direction, then slot; empty if not loaded
+  std::vector<std::uint64_t> held_bytes;  // by node: what its process holds already
+  bool standing = false;                  // the memory nodes' lists are there already
   const SlotSize& of(Direction direction, std::size_t slot) const {
     return slots[static_cast<int>(direction)][slot];
   }
