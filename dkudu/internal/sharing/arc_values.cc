@@ -6,8 +6,9 @@
 namespace slimgraph::dkudu {
 namespace {
 
-// Writes that are sent with one doorbell.
+// So many are sent with one doorbell, because endpoints keep what they have sent.
 constexpr std::size_t kWritesAtOnce = 256;
+constexpr std::size_t kReadsAtOnce = 4096;
 constexpr EdgeOffset kValuesAtOnce = 1 << 16;
 
 Status CheckValues(Outcome outcome, const char* what) {
@@ -60,10 +61,12 @@ Status ArcReader::Fetch() {
     capacity_ = filled_;
   }
   ArcValues::Value* into = memory_.get();
+  std::size_t posted = 0;
   for (const Read& read : reads_) {
     endpoint_.Read(read.home, values_.region(), read.first * sizeof *into,
                    std::as_writable_bytes(std::span(into, read.count)));
     into += read.count;
+    if (++posted % kReadsAtOnce == 0) SLIM_TRY(CheckValues(endpoint_.Flush(), "read"));
   }
   reads_.clear();
   return CheckValues(endpoint_.Flush(), "read");
