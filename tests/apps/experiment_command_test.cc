@@ -119,26 +119,26 @@ TEST_F(ExperimentCommands, DoesNotShowWrongResults) {
 }
 
 TEST_F(ExperimentCommands, ContinuesWhereItStopped) {
-  ASSERT_EQ(RunSlimgraph(Words("elasticity")).code, 0);
-  const std::string whole = ReadText(Raw("elasticity"));
+  ASSERT_EQ(RunSlimgraph(Words("volume")).code, 0);
+  const std::string whole = ReadText(Raw("volume"));
   // As after a crash in the middle of writing a line.
   const std::size_t kept = whole.find('\n', whole.size() / 2) + 1;
-  WriteText(Raw("elasticity"), whole.substr(0, kept + 100));
-  const CommandEnd end = RunSlimgraph(Words("elasticity"));
+  WriteText(Raw("volume"), whole.substr(0, kept + 100));
+  const CommandEnd end = RunSlimgraph(Words("volume"));
   ASSERT_EQ(end.code, 0) << end.err;
-  EXPECT_EQ(ReadText(Raw("elasticity")).substr(0, kept), whole.substr(0, kept));
-  EXPECT_EQ(Lines(ReadText(Raw("elasticity"))), Lines(whole));
+  EXPECT_EQ(ReadText(Raw("volume")).substr(0, kept), whole.substr(0, kept));
+  EXPECT_EQ(Lines(ReadText(Raw("volume"))), Lines(whole));
   // A further run has nothing to do.
-  const std::string done = ReadText(Raw("elasticity"));
-  ASSERT_EQ(RunSlimgraph(Words("elasticity")).code, 0);
-  EXPECT_EQ(ReadText(Raw("elasticity")), done);
+  const std::string done = ReadText(Raw("volume"));
+  ASSERT_EQ(RunSlimgraph(Words("volume")).code, 0);
+  EXPECT_EQ(ReadText(Raw("volume")), done);
   // After the graph has changed, everything must be measured again.
   ASSERT_EQ(
       RunSlimgraph({"gen", "kron", "-s", "8", "--seed", "2", "--weights", "1..9", "-o", graph_})
           .code,
       0);
-  ASSERT_EQ(RunSlimgraph(Words("elasticity")).code, 0);
-  EXPECT_EQ(Lines(ReadText(Raw("elasticity"))), 2 * Lines(whole));
+  ASSERT_EQ(RunSlimgraph(Words("volume")).code, 0);
+  EXPECT_EQ(Lines(ReadText(Raw("volume"))), 2 * Lines(whole));
 }
 
 TEST_F(ExperimentCommands, KeepsWhatItHasWhenItIsStopped) {

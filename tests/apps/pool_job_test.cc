@@ -179,7 +179,7 @@ TEST_F(PoolJobs, KnowTheRangeOfAllWeights) {
     Run({"pool", "load", "p", scratch_->File("chain.slim")});
   };
   for (const char* const directions : {"--undirected", "--directed"}) {
-    for (const char* const weight : {"2000000000", "8000000000", "2.5", "0"}) {
+    for (const char* const weight : {"2000000000", "8000000000", "2.5"}) {
       load(weight, directions);
       for (const char* const compute : {"1", "3"}) {
         const JsonValue report = Parse(
@@ -191,13 +191,10 @@ TEST_F(PoolJobs, KnowTheRangeOfAllWeights) {
     }
     for (const char* const weight : {"-1", "-0.5"}) {
       load(weight, directions);
-      for (const char* const compute : {"1", "3"}) {
-        const CommandEnd end =
-            RunSlimgraph({"sssp", "p:chain", "--source", "0", "--compute", compute});
-        EXPECT_EQ(end.code, 3) << end.err;
-        const std::string said = fmt::format("negative weight, {}: sssp takes none", weight);
-        EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
-      }
+      const CommandEnd end = RunSlimgraph({"sssp", "p:chain", "--source", "0", "--compute", "2"});
+      EXPECT_EQ(end.code, 3) << end.err;
+      const std::string said = fmt::format("negative weight, {}: sssp takes none", weight);
+      EXPECT_NE(end.err.find(said), std::string::npos) << end.err;
       Run({"sssp", "p:chain", "--source", "0", "--unit-weights", "--verify"});
       Run({"pool", "drop", "p", "chain"});
     }

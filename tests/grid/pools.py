@@ -22,7 +22,8 @@ def draw_job(random):
     while True:
         spec = random.choice([vertex, mining]).draw(random)
         recipe = spec["graph"]
-        if spec.get("heavy") or recipe["kind"] == "empty" or recipe.get("no-reverse") or \
+        is_long = spec.get("heavy") and spec["family"] == "mining"
+        if is_long or recipe["kind"] == "empty" or recipe.get("no-reverse") or \
                 (recipe["directed"] and spec["family"] == "mining"):
             continue
         return spec
