@@ -110,8 +110,8 @@ class Workload {
   };
   std::vector<ServedSlot> served_slots(Direction direction) const;
 
-  // Of the weights in this node's own memory, if they are loaded; also on a memory node. Examines
-  // them, unless they stand in a pool.
+  // The range of the weights in this node's own memory, if weights are loaded; also on a memory
+  // node. It is known if the graph stands in a pool; otherwise this examines all these weights.
   WeightRange OwnWeightRange(WeightType type) const;
 
   // Prefetches the offsets of v's list. `v` must be of the share.

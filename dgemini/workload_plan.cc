@@ -102,18 +102,17 @@ class NodePlanner {
   // Pages that a node reads of another node's memory, or of a copy of it, count for it, too. So
   // does the memory of a pool that a memory node reads for others.
   std::uint64_t MappedBytes() const {
+    const MemorySide side = needs_.cache.side;
     const bool computes = cluster_.topology().is_compute(node_);
-    const bool serves = needs_.cache.side != MemorySide::kStrict;
-    const bool reads_own =
-        sizes_.standing && (serves || file_.directed() || cluster_.options().transport != "shm");
-    if (computes ? !cluster_.maps_far_memory() || needs_.cache.side == MemorySide::kServe
-                 : !reads_own) {
-      return 0;
-    }
+    const bool maps_others = cluster_.maps_far_memory() && side != MemorySide::kServe;
+    const bool reads_own = sizes_.standing && (side != MemorySide::kStrict || file_.directed() ||
+                                               cluster_.options().transport != "shm");
+    if (computes ? !maps_others : !reads_own) return 0;
     std::uint64_t bytes = 0;
     ForEachLists([&](const WorkSlot& slot, const SlotSize& size) {
-      const bool reads = computes ? slot.worker == node_ && slot.home != node_ : slot.home == node_;
-      if (reads) bytes += ServedBytes(slot.part.count, size);
+      const bool counts =
+          computes ? slot.worker == node_ && slot.home != node_ : slot.home == node_;
+      if (counts) bytes += ServedBytes(slot.part.count, size);
     });
     return bytes;
   }

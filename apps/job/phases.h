@@ -44,7 +44,7 @@ struct Phases {
   std::uint64_t first_step = 0;       // of the phase that runs
   std::uint64_t began_ns = 0;         // when it began to compute; 0: not yet
   double cpu_s = 0;                   // of this process in the phases that have ended
-  std::uint64_t announced_bytes = 0;  // node 0: the most memory that it was to take in a phase
+  std::uint64_t announced_bytes = 0;  // node 0: the most that it has announced for a phase
 
   // The time of the ended phases, if the next one computes from then on.
   double SecondsUntil(std::uint64_t next_began_ns) const;

@@ -88,8 +88,8 @@ std::uint64_t ResultBytes(bool verify, const std::string& output, const GraphSou
          file.arcs() * (sizeof(VertexId) + weight_bytes + (weight_bytes > 0 ? sizeof(double) : 0));
 }
 
-// Adds the memory with the state of a step, which a job keeps twice if it survives deaths, and
-// makes when its compute nodes change. Node 0 has it, and the others map the parts that they write.
+// Adds the memory for the state of a step: two copies if the job survives deaths, one if its
+// compute nodes change. Node 0 has it, and the other compute nodes map the parts that they write.
 void AddState(MemoryPlan& plan, const JobOptions& job, NodeId compute, std::uint64_t bytes) {
   const std::uint64_t states = job.survive ? 2 : job.schedule.empty() ? 0 : 1;
   plan.node_bytes[0] += states * bytes;
@@ -339,7 +339,7 @@ Status RunVertexApplications(JobRun& run, const VertexOptions& options,
   needs.cache = options.cache;
   SLIM_TRY(DecideEdgeBudget(cluster, needs.cache.edges));
   dgemini::Exchange exchange(cluster);
-  // Values, and a byte for each vertex of a frontier.
+  // The values, and one byte per vertex for a frontier.
   const auto state_bytes = static_cast<std::uint64_t>((needs.vertex_bytes + 1) * file.vertices());
   const auto announce = [&](MemoryPlan& plan) {
     const std::uint64_t id_bytes =

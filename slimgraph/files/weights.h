@@ -44,7 +44,7 @@ void WithWeightType(WeightType type, Use use) {
   if (type == WeightType::kFloat64) use(0.0);
 }
 
-// The smallest and the largest of some weights, as doubles. Of none: infinity, and 0.
+// The smallest weight, infinity if there is none; and the largest one, 0 if none is larger.
 struct WeightRange {
   double least = INFINITY;
   double most = 0;

@@ -63,8 +63,8 @@ class StandingGraph : public GraphSource {
   NeighbourSummary summary() const;
   std::span<const NeighbourSummary::Word> summary_words() const;
 
-  // The range of this part's weights, which was found when it was loaded. Of none on nodes that
-  // keep no part, and if the graph has no weights.
+  // The range of this part's weights, which was found when it was loaded. As if there were no
+  // weights on nodes that keep no part.
   WeightRange weight_range() const;
 
   std::uint64_t original_id_bytes() const;

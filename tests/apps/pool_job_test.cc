@@ -166,7 +166,7 @@ TEST_F(PoolJobs, OnOtherFormsOfAGraph) {
   }
 }
 
-// A chain in parts, of which only the last one has that weight.
+// Only one part of the graph has the last weight, and all nodes must know of it.
 TEST_F(PoolJobs, KnowTheRangeOfAllWeights) {
   const auto load = [](const std::string& last_weight, const char* directions) {
     std::string edges;

@@ -63,8 +63,8 @@ TEST_F(Resizing, ChangesNoAnswer) {
   EXPECT_GE(moves, 20);
 }
 
-// With what is kept of a step, and in whatever step the compute nodes change. Then they may need a
-// few lists of each group, and fetch all of it.
+// Also the memory in which the values of a step are kept. A step after a change may need a few
+// lists of each group of 64, and fetches whole groups.
 TEST_F(Resizing, KeepsToTheMemoryThatWasAnnounced) {
   if (test::kSanitized) GTEST_SKIP() << "sanitizers take memory of their own";
   constexpr double kSlack = 8 << 20;

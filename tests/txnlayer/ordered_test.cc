@@ -108,7 +108,7 @@ TEST(Leaf, KeepsItsKeysInOrderWhenItIsSplit) {
   }
 }
 
-// In the parts of all nodes, one after the other.
+// `leaves` and `keys`: those of all nodes' parts, in the order of the parts.
 void CheckLeaves(std::span<const txn::Leaf> leaves, std::span<const Key> keys) {
   ASSERT_FALSE(leaves.empty());
   std::vector<Key> found;
@@ -124,7 +124,7 @@ void CheckLeaves(std::span<const txn::Leaf> leaves, std::span<const Key> keys) {
   EXPECT_EQ(found, std::vector<Key>(keys.begin(), keys.end()));
 }
 
-// Whoever brings them.
+// Whichever nodes bring the keys.
 TEST(FirstLeaves, HaveAllKeysInOrderInEqualParts) {
   const std::uint64_t seed = TestSeed();
   for (const NodeId nodes : {1, 2, 5}) {

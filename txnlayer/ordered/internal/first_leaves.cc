@@ -8,8 +8,7 @@
 namespace slimgraph::txn {
 namespace {
 
-// How many of the keys are looked at to divide them into parts of about the same size, for each
-// member.
+// By so many keys for each member, all keys are divided into parts of about the same size.
 constexpr std::uint64_t kSamples = 64;
 
 // Collective: where the members' parts begin, except the first one's.

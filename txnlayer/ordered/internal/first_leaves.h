@@ -1,5 +1,5 @@
-// The leaves of an ordered table that is loaded. Each node brings some of the keys, and has about
-// an equal part of all keys in order for a while. No node has them all.
+// Makes the leaves of an ordered table when it is loaded. Each node brings some of the keys. They
+// are sorted across the nodes, so that no node needs memory for all keys.
 #pragma once
 
 #include <span>
@@ -17,8 +17,8 @@ constexpr std::uint64_t kLoadedKeys = 12;
 // larger than those of the members before.
 Result<std::vector<Key>> SortAcross(Collectives& members, std::vector<Key> mine);
 
-// Collective: makes the leaves of what SortAcross() has returned, at each member those of its part.
-// If there are no keys, the first member makes an empty leaf.
+// Collective: makes the leaves of the member's part, which SortAcross() has returned. If there are
+// no keys, the first member makes an empty leaf.
 Result<std::vector<Leaf>> LeavesAcross(Collectives& members, std::span<const Key> sorted);
 
 }  // namespace slimgraph::txn

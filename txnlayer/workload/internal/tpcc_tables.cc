@@ -143,7 +143,7 @@ class Loader {
   bool fits_ = true;
 };
 
-// The names of the customers of every so many warehouses, beginning with the first one's number.
+// The names of the customers of the warehouses `first`, `first + apart`, `first + 2 * apart`, ...
 std::vector<Key> NamesOfCustomers(const TpccTables& tables, std::uint64_t first,
                                   std::uint64_t apart) {
   const Population& population = tables.population;
