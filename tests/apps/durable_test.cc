@@ -127,6 +127,25 @@ TEST_F(DurableRuns, ContinueAfterAllNodesWereKilled) {
   }
 }
 
+// The names of an ordered table's leaves are in the logs.
+TEST_F(DurableRuns, ContinueOrderedTablesOnAnyNumberOfNodes) {
+  for (const char* const workload : {"ycsb-e", "tpcc"}) {
+    std::filesystem::remove_all(logs_);
+    std::uint64_t run = 0;
+    for (const char* const nodes : {"1", "3", "2"}) {
+      std::vector<std::string> words = Words(workload, "occ", nodes, "0.1");
+      const bool warehouses = workload == std::string("tpcc");
+      words.insert(words.end(), {"--rows", warehouses ? "2" : "3000"});
+      if (warehouses) words.insert(words.end(), {"--population", "0.01"});
+      const CommandEnd end = RunSlimgraph(words);
+      ASSERT_EQ(end.code, 0) << end.err;
+      EXPECT_NE(end.out.find("\"verified\":true"), std::string::npos) << end.out;
+      EXPECT_EQ(Number(end, "recovered_records") > 0, run > 0);
+      EXPECT_EQ(Number(end, "run"), ++run);
+    }
+  }
+}
+
 // Node 0 commits, and node 1 has the commits in a file that is its memory.
 TEST_F(DurableRuns, ContinueWithCommitsFromTheMemoryOfOtherNodes) {
   std::mt19937_64 random(std::random_device{}());

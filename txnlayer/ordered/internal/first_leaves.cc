@@ -1,6 +1,7 @@
 #include "txnlayer/ordered/internal/first_leaves.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "slimgraph/cluster/gather.h"
@@ -26,6 +27,29 @@ Result<std::vector<Key>> Bounds(Collectives& members, std::span<const Key> sorte
   return bounds;
 }
 
+// Collective: all leaves but the last have kLoadedKeys keys, whatever the parts. So the leaf that
+// a part ends with gets the missing keys from the parts after it.
+Result<std::vector<Key>> WithWholeLeaves(Collectives& members, std::vector<Key> sorted) {
+  const std::uint64_t size = sorted.size();
+  SLIM_ASSIGN(const auto sizes, GatherList<std::uint64_t>(members, std::span(&size, 1)));
+  std::vector<std::uint64_t> begins(members.size());
+  std::exclusive_scan(sizes.begin(), sizes.end(), begins.begin(), std::uint64_t{0});
+  const std::uint64_t in_leaf = begins[members.rank()] % kLoadedKeys;
+  std::vector<std::vector<Key>> to_node(members.members().back() + std::size_t{1});
+  if (in_leaf > 0) {  // the part begins within a leaf
+    const std::uint64_t leaf_begins = begins[members.rank()] - in_leaf;
+    const auto owner = std::upper_bound(begins.begin(), begins.end(), leaf_begins) - 1;
+    const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(
+                                          std::min<std::uint64_t>(size, kLoadedKeys - in_leaf));
+    to_node[members.members()[static_cast<std::size_t>(owner - begins.begin())]].assign(
+        sorted.begin(), end);
+    sorted.erase(sorted.begin(), end);
+  }
+  SLIM_ASSIGN(const std::vector<Key> missing, SendToEach(members, std::move(to_node)));
+  sorted.insert(sorted.end(), missing.begin(), missing.end());
+  return sorted;
+}
+
 }  // namespace
 
 Result<std::vector<Key>> SortAcross(Collectives& members, std::vector<Key> mine) {
@@ -42,7 +66,7 @@ Result<std::vector<Key>> SortAcross(Collectives& members, std::vector<Key> mine)
   mine = {};
   SLIM_ASSIGN(std::vector<Key> part, SendToEach(members, std::move(to_node)));
   std::sort(part.begin(), part.end());
-  return part;
+  return WithWholeLeaves(members, std::move(part));
 }
 
 Result<std::vector<Leaf>> LeavesAcross(Collectives& members, std::span<const Key> sorted) {
