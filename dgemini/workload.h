@@ -185,6 +185,9 @@ class Workload {
   Result<WorkloadSizes> DivideStanding(Cluster& cluster, const StandingGraph& graph,
                                        const WorkloadNeeds& needs);
   Status ServeStanding(Cluster& cluster, const StandingGraph& graph, const WorkloadNeeds& needs);
+  // The lists of a memory node from `begin` on.
+  ListsInPlace InPlace(const Fabric& fabric, NodeId home, Direction direction,
+                       const PartBegin& begin) const;
   Status Delegate(Cluster& cluster, const WorkloadNeeds& needs, const WorkloadSizes& sizes);
   Status FindNeedsOfDirected(Cluster& cluster, Direction direction);
   Status ReadMarksOfDirected(Endpoint& endpoint, Direction direction);

@@ -27,6 +27,19 @@ void Workload::FindSlots() {
   }
 }
 
+ListsInPlace Workload::InPlace(const Fabric& fabric, NodeId home, Direction direction,
+                               const PartBegin& begin) const {
+  if (!stands_ || cache_.side == MemorySide::kServe) return {};
+  const ServedRegions& regions = stored_[static_cast<int>(direction)].served.front().regions;
+  const Bytes lists = fabric.InPlace(home, regions.lists);
+  if (lists.empty()) return {};
+  ListsInPlace in_place{.lists = lists.subspan(begin.byte), .weights = {}};
+  if (weight_bytes_ > 0) {
+    in_place.weights = fabric.InPlace(home, regions.weights).subspan(begin.arc * weight_bytes_);
+  }
+  return in_place;
+}
+
 Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
                           const WorkloadSizes& sizes) {
   const std::vector<Direction> directions = LoadedDirections(needs);
@@ -41,6 +54,7 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
       if (slot.home == self_) continue;
       const SlotSize& size = sizes.of(direction, number);
       remote_bytes += size.arcs * (sizeof(VertexId) + weight_bytes_);
+      if (!InPlace(cluster.fabric(), slot.home, direction, size.begin).lists.empty()) continue;
       coded_bytes += EdgeCache::CodedBytes(CompactOffsets::Groups(slot.part.count), size.arcs,
                                            weight_bytes_, size.coded_bytes);
     }
@@ -65,13 +79,20 @@ Status Workload::Delegate(Cluster& cluster, const WorkloadNeeds& needs,
         segment.own[d] = &stored_[d].own[at_home].spans();
         continue;
       }
-      SLIM_ASSIGN(auto lists,
-                  DelegatedLists::Make(
-                      cluster.fabric().endpoint(0),
-                      {home, part.first, part.count, sizes.of(direction, number).arcs,
-                       stored_[d].served[at_home].regions, weight_bytes_, ListCode(vertices_),
-                       sizes.of(direction, number).begin, region_lists},
-                      needs.cache.level, *cache_budget_, all_decoded));
+      const SlotSize& size = sizes.of(direction, number);
+      const DelegatedLists::Part delegated{
+          .node = home,
+          .first = part.first,
+          .count = part.count,
+          .arcs = size.arcs,
+          .regions = stored_[d].served[at_home].regions,
+          .weight_bytes = weight_bytes_,
+          .code = ListCode(vertices_),
+          .begin = size.begin,
+          .region_lists = region_lists,
+          .in_place = InPlace(cluster.fabric(), home, direction, size.begin)};
+      SLIM_ASSIGN(auto lists, DelegatedLists::Make(cluster.fabric().endpoint(0), delegated,
+                                                   needs.cache.level, *cache_budget_, all_decoded));
       segment.remote[d] = lists.get();
       delegated_.push_back(std::move(lists));
     }

@@ -287,6 +287,14 @@ void MiningGraph::AddOwnIndex(const StandingLists& own) {
       {reinterpret_cast<const std::uint32_t*>(told.base() + sizeof(StandingLists::Head)), count});
 }
 
+void MiningGraph::FindInPlace(const Fabric& fabric) {
+  for (NodeId node = 0; node < nodes_; ++node) {
+    const Bytes lists = fabric.InPlace(node, region_);
+    const std::uint64_t needed = index_[node].coded_bytes() + ListCode::kSlackBytes;
+    in_place_.push_back(lists.size() < needed ? nullptr : lists.data());
+  }
+}
+
 Result<std::unique_ptr<MiningGraph>> MiningGraph::Attach(
     Cluster& cluster, const GraphSource& file, ListPart part, const StandingLists* own,
     const WorkingMemoryOf& working, const std::function<void(const MemoryPlan&)>& announce) {
@@ -314,6 +322,7 @@ Result<std::unique_ptr<MiningGraph>> MiningGraph::Attach(
     SLIM_TRY(graph->ReadDescription(fabric.endpoint(0), node, description.id));
     if (node == graph->self_) graph->AddOwnIndex(*own);
   }
+  if (computes) graph->FindInPlace(fabric);
   const LoadingBytes loading{
       .to_measure = 0,
       .to_fill = StandingLists::DescriptionBytes(graph->vertices() / graph->homes_ + 1)};

@@ -94,6 +94,10 @@ class MiningGraph {
     return part_ == ListPart::kUpper ? list : Above(list, v);
   }
   RegionId region() const { return region_; }
+  // A home's coded lists, if this process can read them where they are; otherwise null.
+  const std::byte* in_place(NodeId home) const {
+    return in_place_.empty() ? nullptr : in_place_[home];
+  }
   // The positions of a home's lists.
   const CompactOffsets& index(NodeId home) const { return index_[home]; }
   CompactOffsets::Arcs FindArcs(VertexId v) const { return index_[home(v)].FindArcs(number(v)); }
@@ -154,6 +158,7 @@ class MiningGraph {
   // Of lists in a pool: what the next home tells, and a home's index of its own lists.
   Status ReadDescription(Endpoint& endpoint, NodeId home, RegionId region);
   void AddOwnIndex(const StandingLists& own);
+  void FindInPlace(const Fabric& fabric);
 
   NodeId nodes_;
   NodeId first_home_;
@@ -165,7 +170,8 @@ class MiningGraph {
   ListPart part_;
   ListCode code_;
   RegionId region_ = 0;
-  MutableBytes coded_;  // this node's coded lists
+  std::vector<const std::byte*> in_place_;  // by home; empty: none
+  MutableBytes coded_;                      // this node's coded lists
   PageBuffer own_lists_;
   VertexId* lists_ = nullptr;          // in own_lists_
   std::vector<CompactOffsets> index_;  // by home

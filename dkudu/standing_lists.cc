@@ -47,8 +47,7 @@ Result<StandingPart> MakePart(ListPart part, const ListCode& code, NodeId homes,
   index.Finish();
   StandingPart made{.facts = std::string(ViewName(part)), .memories = {}};
   SLIM_ASSIGN(auto description, MakeDescription(lists));
-  // A memory cannot be empty.
-  SLIM_ASSIGN(auto coded, SharedMemory::Create(std::max<std::uint64_t>(index.coded_bytes(), 1)));
+  SLIM_ASSIGN(auto coded, SharedMemory::Create(index.coded_bytes() + ListCode::kSlackBytes));
   SLIM_TRY(encode([&](VertexId rank) { return coded->base() + index.FindByte(rank / homes); }));
   SLIM_TRY(coded->Seal());
   made.memories.push_back(std::move(description));

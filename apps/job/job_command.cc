@@ -65,7 +65,7 @@ void DeclareMoves(Options& options, JobOptions& job, const char* changes, const 
                job.survive);
 }
 
-void DeclareEdgeCache(Options& options, EdgeBudget& budget) {
+void DeclareListAccess(Options& options, EdgeBudget& budget, JobOptions& job) {
   budget.automatic = true;
   options
       .Value(
@@ -79,6 +79,18 @@ void DeclareEdgeCache(Options& options, EdgeBudget& budget) {
           })
       .Default("auto")
       .Shown(ShownAs::kText, "auto");
+  options
+      .Value("--access", "in-place|read",
+             "on a pool over shm: use lists where they are, or copy them as from another host, "
+             "which counts their bytes",
+             [&job](const std::string& text) -> Status {
+               if (text != "in-place" && text != "read") {
+                 return UsageError("expected in-place or read, found '{}'", text);
+               }
+               job.access = text == "read" ? Access::kRead : Access::kInPlace;
+               return {};
+             })
+      .Default("in-place");
 }
 
 }  // namespace slimgraph

@@ -15,7 +15,7 @@ void DeclareJobOptions(Options& options, JobOptions& job);
 // is kept in case that one dies.
 void DeclareMoves(Options& options, JobOptions& job, const char* changes, const char* keeps);
 
-// Declares --edge-cache, which is the same for all engines.
-void DeclareEdgeCache(Options& options, EdgeBudget& budget);
+// Declares --edge-cache and --access, which are the same for all engines.
+void DeclareListAccess(Options& options, EdgeBudget& budget, JobOptions& job);
 
 }  // namespace slimgraph

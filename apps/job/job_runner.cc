@@ -83,6 +83,9 @@ int RunJob(const std::string& command, const JobOptions& options,
                                  options.survive ? "--survive" : "--compute-schedule")
                           .value());
   }
+  if (options.access) {
+    return PrintError(UsageError("--access is for a graph of a pool, NAME:G").value());
+  }
   const auto nodes = CheckJobOptions(options);
   if (!nodes) return PrintError(nodes.error());
   if (StartedBy() == Starter::kNobody && (*nodes > 1 || options.limits.any())) {

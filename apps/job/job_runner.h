@@ -12,6 +12,7 @@
 #include "slimgraph/cluster/cluster.h"
 #include "slimgraph/graph/memory_plan.h"
 #include "slimgraph/launch/node_limits.h"
+#include "slimgraph/remote/cache_options.h"
 #include "slimgraph/stats/report.h"
 #include "slimgraph/stats/stage_times.h"
 
@@ -38,8 +39,9 @@ struct JobOptions {
   bool may_move = false;
   std::string stays_with = {};  // the option with which it may not
   std::vector<ComputeFrom> schedule = {};
-  bool survive = false;       // on a pool: go on when a node other than 0 has died
-  NodeId nodes_if_alone = 1;  // number of nodes without a launcher and without --nodes
+  bool survive = false;               // on a pool: go on when a node other than 0 has died
+  std::optional<Access> access = {};  // on a pool
+  NodeId nodes_if_alone = 1;          // number of nodes without a launcher and without --nodes
   std::uint32_t threads = 1;
   std::uint32_t serving_threads = 0;  // further threads that answer requests of other nodes
   bool survives_deaths = false;       // the job continues when a node other than 0 has died

@@ -59,7 +59,7 @@ Status LeaveTo(JobRun& run, dkudu::ListExchange& lists) {
 void DeclareMiningOptions(Options& options, MiningCommandOptions& to) {
   to.graph.must_be_undirected = !to.directed;
   DeclareGraph(options, to.graph);
-  DeclareEdgeCache(options, to.edges);
+  DeclareListAccess(options, to.edges, to.job);
   options.Bytes("--chunk-memory",
                 "memory of each thread for embeddings and their lists; 0: the least that works",
                 to.mining.chunk_bytes);

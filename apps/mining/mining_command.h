@@ -24,7 +24,8 @@ struct MiningCommandOptions {
   bool directed = false;  // the command takes directed graphs as well
 };
 
-// Declares GRAPH, the options of the job, --edge-cache, --chunk-memory, --reuse, --steal, --fetch.
+// Declares GRAPH, the options of the job, --edge-cache, --access, --chunk-memory, --reuse, --steal,
+// --fetch.
 void DeclareMiningOptions(Options& options, MiningCommandOptions& to);
 
 // Adds the result to run.report and run.text.

@@ -212,7 +212,7 @@ Command RunSeveralCommand() {
                         "commands on graphs, with their options: pagerank bfs:source=1 "
                         "local:clustering,output=c.csv cliques:k=4 bc:sources=1,2,3",
                         state->words);
-    DeclareEdgeCache(options, state->vertex.cache.edges);
+    DeclareListAccess(options, state->vertex.cache.edges, state->vertex.job);
     options.Flag("--verify", "compare the results of vertex programs with serial computations",
                  state->vertex.verify);
     DeclareJobOptions(options, state->vertex.job);

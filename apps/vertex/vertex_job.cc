@@ -182,7 +182,7 @@ void DeclareVertexOptions(Options& options, VertexOptions& vertex) {
                  "what compute nodes keep of memory nodes' lists; naive: nothing, and they fetch "
                  "one list after the other, for comparison",
                  {"naive", "none", "bitmap", "index", "edge"}, vertex.cache.level);
-  DeclareEdgeCache(options, vertex.cache.edges);
+  DeclareListAccess(options, vertex.cache.edges, vertex.job);
   options.Choice("--memory-side",
                  "strict: memory nodes do nothing, others read their memory; serve: they gather "
                  "the lists that others request; reduce: in steps that pull, they combine the "

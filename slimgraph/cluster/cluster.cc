@@ -23,7 +23,8 @@ Result<std::unique_ptr<Cluster>> Cluster::Start(Job& job, const ClusterOptions& 
               Fabric::Open(job, {.transport = options.transport,
                                  .network = options.network,
                                  .endpoints = options.threads + options.serving_threads,
-                                 .qps_per_peer = options.qps_per_peer}));
+                                 .qps_per_peer = options.qps_per_peer,
+                                 .in_place = options.in_place}));
   Fabric& fabric = *cluster->fabric_;
   cluster->mailbox_ = std::make_unique<CollectiveMailbox>(fabric);
   cluster->members_ = FirstNodes(job.nodes());

@@ -11,11 +11,14 @@
 
 namespace slimgraph {
 
-Fabric::Fabric(Job& job, std::uint32_t endpoints)
-    : job_(job), regions_(std::make_unique<OwnRegions>()), handlers_(endpoints) {}
+Fabric::Fabric(Job& job, const FabricOptions& options)
+    : job_(job),
+      in_place_(options.in_place && options.network == "none"),
+      regions_(std::make_unique<OwnRegions>()),
+      handlers_(options.endpoints) {}
 
 Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& options) {
-  std::unique_ptr<Fabric> fabric(new Fabric(job, options.endpoints));
+  std::unique_ptr<Fabric> fabric(new Fabric(job, options));
   SLIM_ASSIGN(fabric->model_, NetworkModel::Open(job, options.network));
   fabric->quota_ = BandwidthQuota::Make(job.quota(), job.self(), job.nodes());
   SLIM_ASSIGN(fabric->transport_, MakeTransport(job, options));
@@ -70,10 +73,17 @@ Result<SharedRegion> Fabric::Share(std::uint64_t bytes, const PlacePages& place_
 
 Result<SharedRegion> Fabric::ShareStanding(const SharedMemory* memory, std::size_t number) {
   SLIM_ASSIGN(const SharedRegion region, ShareExisting(memory, /*writable=*/false));
+  regions_->Find(region.id)->stands = true;
   if (host_cache_) {
     host_cache_->Add(region.id, number, regions_->Find(region.id)->bytes_of_node);
   }
   return region;
+}
+
+Bytes Fabric::InPlace(NodeId node, RegionId region) const {
+  const OwnRegion* const shared = regions_->Find(region);
+  if (!in_place_ || shared == nullptr || !shared->stands) return {};
+  return transport_->Mapped(node, region);
 }
 
 Result<SharedRegion> Fabric::ShareFile(std::shared_ptr<const SharedFile> file) {

@@ -69,6 +69,9 @@ class Fabric {
   // stand on each node of the pool it is, the same on all nodes. If the job has a host's cache,
   // reads use it.
   Result<SharedRegion> ShareStanding(const SharedMemory* memory, std::size_t number);
+  // The memory of another node that ShareStanding() has shared, if this process maps it and may use
+  // it in place: without operations, which are counted and take time. Otherwise empty.
+  Bytes InPlace(NodeId node, RegionId region) const;
   // Collective, like Share, but this node contributes the memory of a file, or none. All nodes may
   // write to it. A write is durable when the file is synced after the write's completion; or, if
   // the file is persistent() and the processor's caches survive a loss of power, when a later read
@@ -106,7 +109,7 @@ class Fabric {
   Status Close();
 
  private:
-  Fabric(Job& job, std::uint32_t endpoints);
+  Fabric(Job& job, const FabricOptions& options);
   Result<SharedRegion> Publish(RegionId id, OwnRegion& region);
   Result<SharedRegion> ShareExisting(const SharedMemory* memory, bool writable);
 
@@ -115,6 +118,7 @@ class Fabric {
   std::unique_ptr<BandwidthQuota> quota_;  // null: none
   std::unique_ptr<HostCache> host_cache_;  // null: none
   std::vector<std::shared_ptr<const SharedFile>> files_;
+  bool in_place_;
   std::unique_ptr<OwnRegions> regions_;
   HandlerTable handlers_;
   std::unique_ptr<Transport> transport_;

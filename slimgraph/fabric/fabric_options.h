@@ -13,6 +13,7 @@ struct FabricOptions {
   std::string network = "none";    // none, fdr, edr, efa, tcp10
   std::uint32_t endpoints = 1;     // per node, the same on all nodes
   std::uint32_t qps_per_peer = 1;  // verbs: an endpoint's queue pairs to each node, used in turn
+  bool in_place = true;            // see Fabric::InPlace()
 };
 
 constexpr std::uint32_t kMaxQpsPerPeer = 1024;

@@ -94,6 +94,9 @@ class Transport {
   virtual Status Publish(RegionId id, const RegionMemory& mine,
                          std::span<const std::uint64_t> bytes_of_node) = 0;
 
+  // The memory of another node's region, if this process can read it without an operation.
+  virtual Bytes Mapped(NodeId /*node*/, RegionId /*region*/) const { return {}; }
+
   // Local: operations of other nodes on this node's region `id` that start after the return fail
   // with kRevoked. Operations that started earlier have ended by then.
   virtual Status Revoke(RegionId id) = 0;

@@ -32,6 +32,11 @@ inline bool MayReduce(MemorySide side) {
 // compute node works for each memory node.
 enum class Delegation { kBlock, kNode };
 
+// Of a graph in a pool. kInPlace: compute nodes use lists where they are, if they map the pool's
+// memory: over shm, and without an imitated network. kRead: they copy them by operations, which are
+// counted, as on other hosts.
+enum class Access { kInPlace, kRead };
+
 // The budget of one compute node's edge cache: a number of bytes, or a percentage of the bytes that
 // all lists of its memory nodes would take.
 struct EdgeBudget {
@@ -61,6 +66,7 @@ struct CacheOptions {
   EdgeBudget edges;
   MemorySide side = MemorySide::kStrict;
   Delegation delegation = Delegation::kBlock;
+  Access access = Access::kInPlace;
   // kReduce and kAuto: while a memory node has used more processor time than this percentage of the
   // elapsed time, its lists are read instead. 0: no limit.
   double memory_cpu_percent = 0;

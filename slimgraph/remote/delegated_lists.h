@@ -26,7 +26,8 @@ class DelegatedLists {
     std::size_t weight_bytes = 0;  // of one weight; 0 if weights are not needed
     ListCode code;
     PartBegin begin = {};
-    VertexId region_lists = 0;  // how many lists the regions have, at least `count`
+    VertexId region_lists = 0;   // how many lists the regions have, at least `count`
+    ListsInPlace in_place = {};  // of the part; not used without an index
   };
   // Fills the bitmap or the index with reads of `endpoint`; the edge cache starts empty. `whole`
   // says that `budget` suffices for all lists of all parts, decoded.
@@ -48,7 +49,11 @@ class DelegatedLists {
     return index_ ? index_->length(v) : part_.arcs / part_.count + 1;
   }
 
+  // Whether lists are read where they are.
+  bool in_place() const { return index_ && !part_.in_place.lists.empty(); }
+  // Whether reading the list takes no operation.
   bool IsCached(VertexId v) const {
+    if (in_place()) return true;
     return cache_ && cache_->form(v / CompactOffsets::kGroup) >= EdgeCache::Form::kDecoded;
   }
   // The list, if it is in the edge cache, decoded.

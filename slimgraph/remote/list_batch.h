@@ -15,6 +15,7 @@ struct ListItem {
   VertexId v = 0;
   bool visit = false;  // the requester wants the list
   bool fetch = false;  // the list must be fetched
+  bool fill = false;   // the list goes into the edge cache
   // The list is in the edge cache, or will be after the fetch: decoded, or coded at this place.
   bool cached_decoded = false;
   std::byte* cached_coded = nullptr;

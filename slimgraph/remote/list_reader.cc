@@ -121,12 +121,14 @@ void ListReader::PlanWithIndex(ListBatch& batch) {
   const std::span<const VertexId> wanted = batch.wanted;
   auto& items = batch.items;
   std::size_t i = batch.planned;
+  const bool in_place = batch.lists->in_place();
   while (i < wanted.size() && items.size() + kGroup <= kMaxBatchItems) {
     const VertexId group = wanted[i] / kGroup;
     std::size_t end = i + 1;
     while (end < wanted.size() && wanted[end] / kGroup == group) ++end;
     Form form = cache == nullptr ? Form::kAbsent : cache->form(group);
     const bool here = form >= Form::kDecoded;
+    bool fill = false;
     const auto add = [&](VertexId v, bool visit, const CompactOffsets::ListLocation& location) {
       std::byte* coded = nullptr;
       if (form == Form::kCoded) {
@@ -135,7 +137,8 @@ void ListReader::PlanWithIndex(ListBatch& batch) {
       }
       items.push_back({.v = v,
                        .visit = visit,
-                       .fetch = !here && location.length > 0,
+                       .fetch = !here && !in_place && location.length > 0,
+                       .fill = fill && location.length > 0,
                        .cached_decoded = form == Form::kDecoded,
                        .cached_coded = coded,
                        .length = location.length,
@@ -152,7 +155,8 @@ void ListReader::PlanWithIndex(ListBatch& batch) {
     if (here || cache == nullptr) continue;
     form = ClaimGroup(batch, group, std::span(items).subspan(first_item));
     if (form < Form::kDecoded) continue;
-    // Fetch the whole group into the cache.
+    // The whole group goes into the cache.
+    fill = true;
     const VertexId last = std::min((group + 1) * kGroup, index.count());
     auto one = wanted.begin() + static_cast<std::ptrdiff_t>(end - (items.size() - first_item));
     items.resize(first_item);
@@ -178,8 +182,10 @@ EdgeCache::Form ListReader::ClaimGroup(ListBatch& batch, VertexId group,
 
 void ListReader::Decode(const ListBatch& batch, const ListItem& item, std::span<VertexId> into) {
   const DelegatedLists::Part& part = batch.lists->part();
-  const std::byte* const coded =
-      item.fetch ? batch.bytes.data() + item.coded_at : item.cached_coded;
+  const std::byte* const coded = item.fetch ? batch.bytes.data() + item.coded_at
+                                 : batch.lists->in_place()
+                                     ? part.in_place.lists.data() + item.first_byte
+                                     : item.cached_coded;
   SLIM_CHECK(part.code.Decode(coded, into), "node {} keeps a list that cannot be decoded",
              part.node);
 }
@@ -190,7 +196,7 @@ void ListReader::FillCache(ListBatch& batch) {
   EdgeCache& cache = *batch.lists->cache();
   const std::byte* const bytes = batch.bytes.data();
   for (const ListItem& item : batch.travelling()) {
-    if (!item.fetch) continue;
+    if (!item.fill) continue;
     std::byte* weights = nullptr;
     if (item.cached_coded != nullptr) {
       std::copy_n(bytes + item.coded_at, part.code.Bytes(item.length), item.cached_coded);
@@ -198,11 +204,20 @@ void ListReader::FillCache(ListBatch& batch) {
     } else if (item.cached_decoded) {
       Decode(batch, item, std::span(cache.ids() + item.first_arc, item.length));
       weights = cache.weights() + item.first_arc * part.weight_bytes;
-    } else {
-      continue;
     }
-    std::copy_n(bytes + item.weights_at, item.length * part.weight_bytes, weights);
+    if (part.weight_bytes > 0) {
+      std::copy_n(Weights(batch, item), item.length * part.weight_bytes, weights);
+    }
   }
+}
+
+const std::byte* ListReader::Weights(const ListBatch& batch, const ListItem& item) {
+  const DelegatedLists::Part& part = batch.lists->part();
+  if (item.fetch) return batch.bytes.data() + item.weights_at;
+  if (batch.lists->in_place()) {
+    return part.in_place.weights.data() + item.first_arc * part.weight_bytes;
+  }
+  return CachedWeights(batch, item);
 }
 
 std::byte* ListReader::CachedWeights(const ListBatch& batch, const ListItem& item) {
@@ -231,10 +246,11 @@ void ListReader::StartNextRound(ListBatch& batch) {
 
 std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
   constexpr std::size_t kNearArcs = 4096;
+  const bool in_place = batch.lists->in_place();
   decoded_count_ = 0;
   for (; i < batch.end; ++i) {
     ListItem& item = batch.items[i];
-    const bool is_coded = item.fetch || item.cached_coded != nullptr;
+    const bool is_coded = item.fetch || item.cached_coded != nullptr || in_place;
     if (!item.visit || item.cached_decoded || !is_coded) continue;
     if (decoded_count_ > 0 && decoded_count_ + item.length > kNearArcs) break;
     if (decoded_.size() < item.length) decoded_.resize(std::max(item.length, kNearArcs));
@@ -248,10 +264,8 @@ std::size_t ListReader::DecodeFrom(ListBatch& batch, std::size_t i) {
 Neighbours ListReader::Find(const ListBatch& batch, const ListItem& item) const {
   if (item.length == 0) return {};
   if (item.cached_decoded) return batch.lists->cache()->List(item.first_arc, item.length);
-  const std::byte* weights = nullptr;
-  if (batch.lists->part().weight_bytes > 0) {
-    weights = item.fetch ? batch.bytes.data() + item.weights_at : CachedWeights(batch, item);
-  }
+  const bool weighted = batch.lists->part().weight_bytes > 0;
+  const std::byte* const weights = weighted ? Weights(batch, item) : nullptr;
   return {std::span(decoded_).subspan(item.decoded_at, item.length), weights,
           decoded_count_ - item.decoded_at - item.length};
 }

@@ -67,6 +67,8 @@ class ListReader {
   static void Decode(const ListBatch& batch, const ListItem& item, std::span<VertexId> into);
   // Where the weights of a list that is cached coded are in the cache.
   static std::byte* CachedWeights(const ListBatch& batch, const ListItem& item);
+  // The weights of a list that is not cached decoded.
+  static const std::byte* Weights(const ListBatch& batch, const ListItem& item);
   // Puts the arrived lists of claimed groups into the cache.
   void FillCache(ListBatch& batch);
   // Starts the next round of a batch. After the last round of its items, publishes the claimed

@@ -35,6 +35,12 @@ struct ServedRegions {
   RegionId weights = 0;  // by arc, in the file's type; unused without weights
 };
 
+// Lists and weights in memory that this process can read. Empty: they must be fetched.
+struct ListsInPlace {
+  Bytes lists;
+  Bytes weights;
+};
+
 // Where a part begins in the regions, which may also have lists of other parts.
 struct PartBegin {
   VertexId list = 0;  // a multiple of OffsetGroup::kLists

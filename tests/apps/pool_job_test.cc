@@ -290,6 +290,36 @@ TEST_F(PoolJobs, OfAPoolThatEncrypts) {
   EXPECT_NE(refused.err.find("runs without --encrypt"), std::string::npos) << refused.err;
 }
 
+double BytesOfLists(const JsonValue& report) {
+  return report.NumberAt("/traffic/by_stage/lists/bytes").value_or(0) +
+         report.NumberAt("/traffic/by_stage/cliques/bytes").value_or(0);
+}
+
+TEST_F(PoolJobs, UseListsWhereTheyAreUnlessTheyAreToBeRead) {
+  for (const std::vector<std::string>& job : std::vector<std::vector<std::string>>{
+           {"pagerank"}, {"sssp", "--source", "1"}, {"triangles"}}) {
+    for (const char* const compute : {"1", "2"}) {
+      const auto bytes_with = [&](const std::vector<std::string>& options) {
+        std::vector<std::string> words = {job[0], "p:kron"};
+        words.insert(words.end(), job.begin() + 1, job.end());
+        words.insert(words.end(), {"--compute", compute, "--verify", "--json"});
+        words.insert(words.end(), options.begin(), options.end());
+        const JsonValue report = Parse(Run(words));
+        EXPECT_TRUE(report.IsTrue("/verified"));
+        return BytesOfLists(report);
+      };
+      EXPECT_LT(bytes_with({"--access", "in-place"}), 2'000) << job[0];
+      const double read = bytes_with({"--access", "read"});
+      EXPECT_GT(read, 10'000) << job[0];
+      EXPECT_NEAR(bytes_with({"--network", "fdr"}), read, read / 4) << job[0];
+    }
+  }
+  const CommandEnd refused =
+      RunSlimgraph({"pagerank", scratch_->File("kron.slim"), "--access", "read"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.err, "slimgraph: --access is for a graph of a pool, NAME:G\n");
+}
+
 TEST_F(PoolJobs, TakeNoMoreThanTheirQuota) {
   constexpr double kRate = 1 << 20;
   constexpr double kPoolNodes = 2;
@@ -298,15 +328,17 @@ TEST_F(PoolJobs, TakeNoMoreThanTheirQuota) {
                 .find("a job may take 64.0 MiB of memory and 1.0 MiB a second of each node\n"),
             std::string::npos);
   Run({"pool", "load", "small", scratch_->File("kron.slim")});
-  for (const std::vector<std::string>& options : std::vector<std::vector<std::string>>{
-           {}, {"--transport", "tcp", "--memory-side", "serve"}, {"--compute", "2"}}) {
+  for (const std::vector<std::string>& options :
+       std::vector<std::vector<std::string>>{{"--access", "read"},
+                                             {"--transport", "tcp", "--memory-side", "serve"},
+                                             {"--access", "read", "--compute", "2"}}) {
     std::vector<std::string> words = {"pagerank",     "small:kron", "--iterations", "30",
                                       "--edge-cache", "0",          "--verify",     "--json"};
     words.insert(words.end(), options.begin(), options.end());
     const JsonValue report = Parse(Run(words));
     EXPECT_TRUE(report.IsTrue("/verified"));
-    const double bytes = report.NumberAt("/traffic/by_stage/lists/bytes").value_or(0) +
-                         report.NumberAt("/traffic/by_stage/serve/bytes").value_or(0);
+    const double bytes =
+        BytesOfLists(report) + report.NumberAt("/traffic/by_stage/serve/bytes").value_or(0);
     EXPECT_GT(bytes, 100'000);
     // What is sent last does not wait for its own time.
     EXPECT_GE(report.NumberAt("/time/run_s").value_or(0), bytes / kRate / kPoolNodes * 0.9);

@@ -98,7 +98,7 @@ TEST(Cliques, ListsCrossCoded) {
   }
   const ScratchGraph file(edges);
   for (const Shape& shape : {Shape{4, 4}, Shape{4, 2}, Shape{4, 1}, Shape{3, 2, 1, "tcp"},
-                             Shape{4, 1, 2, "shm", true}}) {
+                             Shape{4, 1, 2, "shm", true, /*in_place=*/false}}) {
     for (const dkudu::Fetch fetch : {dkudu::Fetch::kRequest, dkudu::Fetch::kRead}) {
       const dkudu::MiningOptions options{.steal = dkudu::Steal::kOff, .fetch = fetch};
       OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {
@@ -118,6 +118,23 @@ TEST(Cliques, ListsCrossCoded) {
         EXPECT_LT(static_cast<double>(sums.bytes), 1.7 * static_cast<double>(sums.arcs))
             << NameOf(shape);
         EXPECT_GT(sums.bytes, sums.arcs) << NameOf(shape);
+      });
+    }
+  }
+}
+
+TEST(Cliques, ListsInPlaceDoNotCross) {
+  auto random = SeededRandom();
+  const EdgeList edges = RandomGraph(random, 600, 0.2);
+  const ScratchGraph file(edges);
+  for (const Shape& shape : {Shape{4, 1, 2, "shm", true}, Shape{4, 2, 1, "shm", true}}) {
+    for (const std::uint32_t k : {3U, 4U}) {
+      const std::uint64_t expected =
+          BruteForceCount(edges, *dkudu::Pattern::Clique(k), dkudu::Induced::kEdge);
+      OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, {}, [&](dkudu::MiningJob& job) {
+        job.cluster.fabric().ClearTraffic();
+        EXPECT_EQ(*dkudu::CountCliques(job, k), expected) << NameOf(shape);
+        EXPECT_LT(job.cluster.fabric().traffic().Total().bytes(), job.graph.arcs() / 10);
       });
     }
   }

@@ -177,7 +177,10 @@ std::uint64_t BruteForceCount(const EdgeList& graph, const dkudu::Pattern& patte
 
 std::string NameOf(const Shape& shape) {
   return fmt::format("({},{}) with {} threads {}over {}", shape.nodes, shape.compute, shape.threads,
-                     shape.standing ? "on standing lists " : "", shape.transport);
+                     !shape.standing  ? ""
+                     : shape.in_place ? "on standing lists in place "
+                                      : "on standing lists ",
+                     shape.transport);
 }
 
 Shape RandomStandingShape(std::mt19937_64& random) {
@@ -187,7 +190,8 @@ Shape RandomStandingShape(std::mt19937_64& random) {
           .compute = compute,
           .threads = static_cast<std::uint32_t>(1 + random() % 2),
           .transport = random() % 2 == 0 ? "shm" : "tcp",
-          .standing = true};
+          .standing = true,
+          .in_place = random() % 2 == 0};
 }
 
 namespace {
@@ -231,7 +235,8 @@ void OnMiningJob(const Shape& shape, const std::string& path, dkudu::ListPart pa
     const auto cluster = Unwrap(Cluster::Start(job, {.compute = shape.compute,
                                                      .threads = shape.threads,
                                                      .transport = shape.transport,
-                                                     .serving_threads = 1}));
+                                                     .serving_threads = 1,
+                                                     .in_place = shape.in_place}));
     if (shape.standing) {
       const SlimFile file = Unwrap(SlimFile::Open(path));
       std::optional<dkudu::StandingLists> own;

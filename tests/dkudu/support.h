@@ -59,6 +59,7 @@ struct Shape {
   std::uint32_t threads = 1;
   const char* transport = "shm";
   bool standing = false;  // the memory nodes have made their lists before, like those of a pool
+  bool in_place = true;   // over shm, standing lists are used where they are
 };
 std::string NameOf(const Shape& shape);
 

@@ -39,6 +39,13 @@ TEST_P(StandingMemory, IsReadByAllNodesAndChangedByNone) {
         Unwrap(fabric.ShareStanding(job.self() == owner ? memory.get() : nullptr, 0));
     EXPECT_EQ(fabric.region_bytes(owner, region.id), kStandingBytes);
     EXPECT_EQ(fabric.region_bytes(0, region.id), 0U);
+    const Bytes in_place = fabric.InPlace(owner, region.id);
+    EXPECT_EQ(in_place.size(),
+              fabric.transport() == "shm" && job.self() != owner ? kStandingBytes : 0);
+    if (!in_place.empty()) {
+      EXPECT_EQ(std::memcmp(in_place.data(), pattern.data(), kStandingBytes), 0);
+    }
+    EXPECT_TRUE(fabric.InPlace(0, region.id).empty());
     Endpoint& endpoint = fabric.endpoint(0);
     std::vector<std::byte> found(kStandingBytes - 3);
     endpoint.Read(owner, region.id, 3, AsBytes(found));

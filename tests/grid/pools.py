@@ -32,6 +32,8 @@ def draw_job(random):
 def draw_shape(random, may_move, steps):
     words = ["--threads", random.choice([1, 1, 2, 3]),
              "--transport", random.choice(["shm", "shm", "tcp"])]
+    if random.random() < 0.4:
+        words += ["--access", "read"]
     if not may_move or random.random() < 0.2:
         return words + ["--compute", random.randint(1, 4)]
     longest = random.choice([2, 5, 30])

@@ -49,7 +49,9 @@ std::uint64_t CodedBytesOf(const MiningGraph& graph, NodeId home, RankRange rang
 void CodedLists::StartFetch(ListFetch& fetch, RankRange range, const std::vector<NodeId>& homes,
                             const std::vector<bool>& wanted) {
   std::uint64_t bytes = ListCode::kSlackBytes;
-  for (const NodeId home : homes) bytes += CodedBytesOf(graph_, home, range);
+  for (const NodeId home : homes) {
+    if (graph_.in_place(home) == nullptr) bytes += CodedBytesOf(graph_, home, range);
+  }
   if (bytes > capacity_) {
     memory_.reset();
     memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
@@ -63,11 +65,14 @@ void CodedLists::StartFetch(ListFetch& fetch, RankRange range, const std::vector
     const std::uint64_t begin_byte = graph_.index(home).FindByte(first);
     const std::uint64_t end_byte = graph_.index(home).FindByte(end);
     if (begin_byte == end_byte) continue;
+    const std::byte* const in_place = graph_.in_place(home);
+    const std::byte* const coded = in_place == nullptr ? into : in_place + begin_byte;
     for (VertexId at = first; at < end;) {
       const VertexId next = std::min(end, (at / kDecodedTogether + 1) * kDecodedTogether);
-      pieces_.push_back({home, at, next, into, begin_byte});
+      pieces_.push_back({home, at, next, coded, begin_byte});
       at = next;
     }
+    if (in_place != nullptr) continue;
     if (wanted_ == nullptr) {
       fetch.Collect(home, begin_byte, MutableBytes(into, end_byte - begin_byte));
     } else {

@@ -141,7 +141,7 @@ FetchedLists::Ticket FetchedLists::Add(VertexId v) {
   }
   missing_.push_back({graph_.FindByte(v), home, ticket});
   neighbours_ += degree;
-  coded_bytes_ += graph_.code().Bytes(degree);
+  if (graph_.in_place(home) == nullptr) coded_bytes_ += graph_.code().Bytes(degree);
   return ticket;
 }
 
@@ -184,6 +184,10 @@ void FetchedLists::Start() {
   }
   std::uint64_t into = 0;
   for (std::size_t first = 0; first < missing_.size();) {
+    if (graph_.in_place(missing_[first].home) != nullptr) {
+      ++first;
+      continue;
+    }
     const std::uint64_t begin = missing_[first].begin;
     std::uint64_t end = begin + CodedBytes(missing_[first]);
     std::size_t last = first + 1;
@@ -204,7 +208,9 @@ void FetchedLists::Decode() {
   VertexId* decoded = memory_.get();
   for (const Missing& one : missing_) {
     const std::size_t size = entries_[one.ticket].list.size();
-    SLIM_CHECK(graph_.code().Decode(coded_.get() + one.begin, std::span(decoded, size)),
+    const std::byte* const in_place = graph_.in_place(one.home);
+    const std::byte* const coded = (in_place == nullptr ? coded_.get() : in_place) + one.begin;
+    SLIM_CHECK(graph_.code().Decode(coded, std::span(decoded, size)),
                "node {} keeps a list that cannot be decoded", one.home);
     decoded += size;
   }

@@ -72,7 +72,7 @@ class FetchedLists {
     List list;
   };
   struct Missing {
-    std::uint64_t begin;  // of its coded bytes at home; after the request, in coded_
+    std::uint64_t begin;  // of its coded bytes at home; if requested, then in coded_
     NodeId home;
     Ticket ticket;
   };

@@ -15,6 +15,7 @@ struct OwnRegion {
   RegionMemory memory;
   std::vector<std::uint64_t> bytes_of_node;
   std::atomic<bool> revoked{false};
+  bool stands = false;  // it was there before the job
 };
 
 class OwnRegions {

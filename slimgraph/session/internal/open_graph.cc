@@ -19,7 +19,8 @@ ClusterOptions ClusterRequest::Options() const {
           .transport = transport,
           .network = network,
           .qps_per_peer = 1,
-          .serving_threads = 0};
+          .serving_threads = 0,
+          .in_place = cache.access == Access::kInPlace};
 }
 
 std::uint64_t OriginalIdBytes(const GraphSource& graph) {

@@ -59,6 +59,10 @@ class ShmTransport : public Transport {
     const Mapping* const of_node = mappings_[region].load(std::memory_order_acquire);
     return of_node == nullptr ? nullptr : of_node + node;
   }
+  Bytes Mapped(NodeId node, RegionId region) const override {
+    const Mapping* const mapping = Find(node, region);
+    return mapping == nullptr ? Bytes() : Bytes(mapping->base, mapping->bytes);
+  }
   const Job& job() const { return job_; }
   std::uint32_t endpoints() const { return endpoints_; }
   const ShmInbox& inbox(NodeId node) const { return inboxes_[node]; }
