@@ -46,7 +46,7 @@ TEST(Cliques, AGraphOfManyWindowsIsCountedRight) {
   const EdgeList graph = CompleteGraph(300);
   const ScratchGraph file(graph);
   for (const Shape& shape : {Shape{1, 1, 2}, Shape{4, 4, 1}, Shape{4, 2, 2}, Shape{4, 1, 1},
-                             Shape{5, 2, 1, "tcp", true}}) {
+                             Shape{5, 2, 1, "tcp", true}, Shape{4, 1, 1, "shm", true}}) {
     for (const std::uint64_t bytes : {0, 100'000, 64 << 20}) {
       const dkudu::MiningOptions options{.chunk_bytes = 0, .cache_bytes = bytes};
       OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {
