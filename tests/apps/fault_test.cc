@@ -191,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
                                "for lists of node 1\n"},
                           Wait{"Transactions",
                                {"txn", "run", "--workload", "ycsb", "--protocol", "occ", "--stages",
-                                "rpc", "--hot", "0", "--seconds", "1000"},
+                                "rpc", "--hot", "0", "--coroutines", "4", "--seconds", "1000"},
                                "for node 1, in "}),
         ::testing::Values("shm", "tcp", "mpi")),
     [](const auto& one) {

@@ -91,11 +91,12 @@ INSTANTIATE_TEST_SUITE_P(All, LaunchedStores,
 
 TEST_P(LaunchedStores, CommitWhatASerialOrderCommits) {
   std::mt19937_64 random = SeededRandom();
+  const NodeId turn = random() % 2;
   for (const auto& [nodes, compute, transport] :
        {std::tuple<NodeId, NodeId, const char*>{4, 2, ""}, {3, 3, ""}, {3, 2, "tcp"}}) {
-    // What the protocols send does not depend on the transport.
+    // What the protocols send does not depend on the transport, and little on the shape.
     const bool is_twin = GetParam() != std::string("occ") && GetParam() != std::string("calvin");
-    if (is_twin && transport == std::string("tcp")) continue;
+    if (is_twin && (transport == std::string("tcp") || nodes % 2 == turn)) continue;
     if (GetParam() == std::string("calvin") && nodes == 4) continue;  // takes twice as long
     ScratchFolder folder;
     const std::uint64_t seed = random();

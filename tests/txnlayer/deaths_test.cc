@@ -144,7 +144,7 @@ TEST_P(Deaths, AtAnyMomentKeepHistoriesSerializable) {
                        .threads = 2,
                        .coroutines = 4,
                        .transactions = 0,
-                       .seconds = 0.8,
+                       .seconds = 0.5,
                        .per_second = 6000,
                        .delay_us = random() % 2 == 0 ? 0u : 20u,
                        .replicas = 3};

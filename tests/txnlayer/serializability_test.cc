@@ -89,7 +89,7 @@ TEST_P(Histories, AreSerializableWithoutOptimisationsAndWithMoreThreads) {
 // the lists, or none.
 TEST_P(Histories, OfGraphsAreSerializable) {
   std::mt19937_64 random(TestSeed());
-  const std::uint64_t transactions = IsSlowOnGraphs() ? 20 : 150;
+  const std::uint64_t transactions = IsSlowOnGraphs() ? 20 : 100;
   const auto expect = [&](const std::string& stages, const std::string& workload) {
     ExpectGoodHistory({.protocol = GetParam(),
                        .stages = stages,
