@@ -147,10 +147,11 @@ Result<std::vector<std::byte>> Collectives::AwaitMail(std::size_t from, std::uin
     return mail != nullptr && mail->complete;
   };
   // The death of any member prevents some message of the round, so this checks all members, not
-  // only `from`.
+  // only `from`. In a part, every node counts: `from` may have left the part because another died.
   const auto lost = [&] {
-    return !job_.all_alive() && std::any_of(members_.begin(), members_.end(),
-                                            [&](NodeId member) { return !job_.alive(member); });
+    if (job_.all_alive()) return false;
+    return job_.is_part() || std::any_of(members_.begin(), members_.end(),
+                                         [&](NodeId member) { return !job_.alive(member); });
   };
   WaitAndLog(
       job_.self(),

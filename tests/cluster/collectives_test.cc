@@ -130,6 +130,28 @@ TEST(Collectives, FailWhenAMemberDies) {
   EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL})) << end.output;
 }
 
+// A memory node dies. Node 1, which needs it, leaves the part; node 0 waits for node 1.
+TEST(Collectives, FailWhenAnyNodeOfAPartDies) {
+  const NodesEnd end = RunNodes(3, OnLoss::kEndJob, [](Job& job) {
+    job.SurviveDeaths(true);
+    ASSERT_TRUE(job.Exchange(""));
+    const auto anew = job.RunAmongSurvivors(1, [&](Job& part) -> Status {
+      SLIM_ASSIGN(const auto cluster, Cluster::Start(part, {.compute = 2}));
+      SLIM_TRY(cluster->all().Barrier());
+      SLIM_TRY(part.Exchange(""));
+      if (part.nodes() == 2) return cluster->Stop();
+      if (job.self() == 2) std::raise(SIGKILL);
+      while (job.self() == 1 && part.all_alive()) ::usleep(1000);
+      if (job.self() == 1) return EnvironmentError("node 2 has died");
+      return cluster->compute().Barrier();
+    });
+    ASSERT_TRUE(anew) << anew.error().message;
+    EXPECT_EQ(*anew, 1U);
+    ASSERT_TRUE(job.Exchange(""));
+  });
+  EXPECT_EQ(end.codes, (std::vector<int>{0, 0, 128 + SIGKILL})) << end.output;
+}
+
 TEST(Collectives, WaitingCostsNoProcessor) {
   ExpectNodesRun(2, [](Job& job) {
     auto cluster = Cluster::Start(job, {});
