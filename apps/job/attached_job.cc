@@ -62,6 +62,7 @@ AttachRequest RequestFor(const JobOptions& options, const std::vector<std::strin
           .resizable = options.may_move,
           .process = options.survive ? ::getppid() : 0,
           .transport = options.transport,
+          .in_place = options.access != Access::kRead,
           .words = arguments};
 }
 

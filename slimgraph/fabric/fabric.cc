@@ -23,8 +23,9 @@ Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& opti
   fabric->quota_ = BandwidthQuota::Make(job.quota(), job.self(), job.nodes());
   SLIM_ASSIGN(fabric->transport_, MakeTransport(job, options));
   const Quota& quota = job.quota();
-  // Over shm, there is nothing to save.
-  if (!job.host_cache().empty() && !quota.lends(job.self()) && fabric->transport() == "tcp") {
+  // In place, there is nothing to save.
+  const bool reads = fabric->transport() == "tcp" || !options.in_place;
+  if (!job.host_cache().empty() && !quota.lends(job.self()) && reads) {
     fabric->host_cache_ = HostCache::Connect(job.host_cache(), quota.first_lender);
   }
   const EndpointContext context{.self = job.self(),

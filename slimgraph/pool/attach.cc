@@ -91,7 +91,8 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
       request.compute_command.empty() ? "/proc/self/exe" : request.compute_command.front();
   const bool over_tcp = request.transport == "tcp" ||
                         (request.transport.empty() && (pool.has_hosts() || config.confined));
-  if (over_tcp && !request.is_cache && pool.host_cache_bytes > 0) {
+  const bool reads = over_tcp || !request.in_place;
+  if (reads && !request.is_cache && pool.host_cache_bytes > 0) {
     config.host_cache =
         FindCacheAgent(pool, {request.pool, request.graph, view, found[0]}, program);
   }

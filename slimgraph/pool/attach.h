@@ -32,6 +32,7 @@ struct AttachRequest {
   pid_t process = 0;
   // Of the job; "": tcp if the pool has hosts or is shared with this user, else shm.
   std::string transport = {};
+  bool in_place = true;   // otherwise the job reads lists as from another host
   bool is_cache = false;  // the job is the agent of a host's cache
   // The command line after the program's name. The other compute nodes and the deputies have the
   // same, and find their Place (launch/place.h) in the environment; deputies also find their part

@@ -17,8 +17,13 @@ class PoolCaches : public PoolTest {
  protected:
   static void SetUpTestSuite() { StartPool({"--host-cache", "64M"}); }
 
-  static JsonValue RunJob(std::vector<std::string> words) {
-    words.insert(words.end(), {"--transport", "tcp", "--verify", "--json"});
+  static JsonValue RunJob(std::vector<std::string> words, bool over_tcp = true) {
+    if (over_tcp) {
+      words.insert(words.end(), {"--transport", "tcp"});
+    } else {
+      words.insert(words.end(), {"--access", "read"});
+    }
+    words.insert(words.end(), {"--verify", "--json"});
     const JsonValue report = Parse(Run(words));
     EXPECT_TRUE(report.IsTrue("/verified")) << words[0];
     return report;
@@ -75,9 +80,10 @@ TEST_F(PoolCaches, LetALaterJobMoveNoLists) {
       words.insert(words.begin() + 1, "p:" + name);
       words.insert(words.end(), {"--compute", compute});
       if (i % 2 == 0) words.insert(words.end(), {"--network", "tcp10"});
-      const double first = BytesRead(RunJob(words));
+      const bool over_tcp = i % 3 != 1;
+      const double first = BytesRead(RunJob(words, over_tcp));
       words.insert(words.end(), {"--edge-cache", "0"});
-      const double second = BytesRead(RunJob(words));
+      const double second = BytesRead(RunJob(words, over_tcp));
       // A source may have no neighbours. Compute nodes that count patterns together also read words
       // of each other. Which lists cc needs on two of them depends on which one is faster.
       const bool has_sources = words[2].starts_with("--source");
