@@ -297,7 +297,7 @@ double BytesOfLists(const JsonValue& report) {
 
 TEST_F(PoolJobs, UseListsWhereTheyAreUnlessTheyAreToBeRead) {
   for (const std::vector<std::string>& job : std::vector<std::vector<std::string>>{
-           {"pagerank"}, {"sssp", "--source", "1"}, {"triangles"}}) {
+           {"pagerank"}, {"kcore"}, {"triangles", "--steal", "off"}}) {
     for (const char* const compute : {"1", "2"}) {
       const auto bytes_with = [&](const std::vector<std::string>& options) {
         std::vector<std::string> words = {job[0], "p:kron"};

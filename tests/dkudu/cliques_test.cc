@@ -127,7 +127,8 @@ TEST(Cliques, ListsInPlaceDoNotCross) {
   const ScratchGraph file(CompleteGraph(200));
   for (const Shape& shape : {Shape{4, 1, 2, "shm", true}, Shape{4, 2, 1, "shm", true}}) {
     for (const std::uint32_t k : {3U, 4U}) {
-      OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, {}, [&](dkudu::MiningJob& job) {
+      const dkudu::MiningOptions options{.steal = dkudu::Steal::kOff};
+      OnMiningJob(shape, file.path(), dkudu::ListPart::kUpper, options, [&](dkudu::MiningJob& job) {
         job.cluster.fabric().ClearTraffic();
         EXPECT_EQ(*dkudu::CountCliques(job, k), dkudu::Choose(200, k)) << NameOf(shape);
         EXPECT_LT(job.cluster.fabric().traffic().Total().bytes(), job.graph.arcs() / 10);
