@@ -133,7 +133,7 @@ TEST_F(DurableRuns, ContinueOrderedTablesOnAnyNumberOfNodes) {
     std::filesystem::remove_all(logs_);
     std::uint64_t run = 0;
     for (const char* const nodes : {"1", "3", "2"}) {
-      std::vector<std::string> words = Words(workload, "occ", nodes, "0.1");
+      std::vector<std::string> words = Words(workload, "occ", nodes, "0.3");
       const bool warehouses = workload == std::string("tpcc");
       words.insert(words.end(), {"--rows", warehouses ? "2" : "3000"});
       if (warehouses) words.insert(words.end(), {"--population", "0.01"});
