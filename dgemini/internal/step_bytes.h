@@ -31,7 +31,7 @@ struct StepBytes {
       return;
     }
     if constexpr (!std::is_empty_v<typename R::Result>) reduce += sizeof(typename R::Result);
-    if (lists.IsCached(i)) return;
+    if (lists.IsHere(i)) return;
     const EdgeOffset length = lists.ExpectedLength(i);
     const std::uint64_t weight_bytes = length * lists.part().weight_bytes;
     const std::uint64_t bytes = lists.part().code.Bytes(length) + weight_bytes;

@@ -32,9 +32,9 @@ inline bool MayReduce(MemorySide side) {
 // compute node works for each memory node.
 enum class Delegation { kBlock, kNode };
 
-// Of a graph in a pool. kInPlace: compute nodes use lists where they are, if they map the pool's
-// memory: over shm, and without an imitated network. kRead: they copy them by operations, which are
-// counted, as on other hosts.
+// How compute nodes get lists of a graph in a pool. kInPlace: over shm and without an imitated
+// network, they use the pool's memory, which they map. kRead: they copy lists by operations, which
+// are counted, as from another host.
 enum class Access { kInPlace, kRead };
 
 // The budget of one compute node's edge cache: a number of bytes, or a percentage of the bytes that

@@ -52,7 +52,7 @@ class DelegatedLists {
   // Whether lists are read where they are.
   bool in_place() const { return index_ && !part_.in_place.lists.empty(); }
   // Whether reading the list takes no operation.
-  bool IsCached(VertexId v) const {
+  bool IsHere(VertexId v) const {
     if (in_place()) return true;
     return cache_ && cache_->form(v / CompactOffsets::kGroup) >= EdgeCache::Form::kDecoded;
   }

@@ -51,7 +51,7 @@ struct SessionOptions {
   std::uint32_t threads = 1;     // of each compute node
   std::string transport = {};    // shm, tcp or verbs; "": shm on one machine, tcp across machines
   std::string network = "none";  // imitate a network: fdr, edr, efa or tcp10
-  CacheOptions cache = {};       // what compute nodes keep of memory nodes' lists
+  CacheOptions cache = {};       // what compute nodes keep of other lists, and how they get them
   // The slimgraph command, which nodes that Open() starts run: a path, or a name that is looked up
   // in PATH.
   std::string memory_node_program = internal::InstalledCommand(__FILE__);
