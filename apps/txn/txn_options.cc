@@ -89,7 +89,7 @@ bool HasYcsbOptions(const txn::WorkloadOptions& work) {
   const txn::WorkloadOptions usual;
   return work.theta != usual.theta || work.write_share != usual.write_share ||
          work.operations != usual.operations || work.record_bytes != usual.record_bytes ||
-         work.scan_length != usual.scan_length || work.by_leaf;
+         work.scan_length != usual.scan_length || work.lookup != usual.lookup;
 }
 
 // If the number of transactions does not depend on how many coroutines take turns.
@@ -122,6 +122,12 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
   engine.mix_stages = options.mix_stages;
   SLIM_ASSIGN(engine.stages,
               txn::StageCode::Parse(options.stages, protocol.name(), protocol.stages()));
+  if (options.work.lookup == txn::Lookup::kTree) {
+    if (options.mix_stages || engine.stages != txn::StageCode::All(/*one_sided=*/false)) {
+      return UsageError("--lookup tree needs --stages rpc or tcp: nodes search their own trees");
+    }
+    engine.cache_bytes = 0;
+  }
   SLIM_TRY(txn::SwitchOff(options.without, engine));
   return engine;
 }
@@ -248,9 +254,12 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                  txn.work.record_bytes, 8, txn::kMaxRecordBytes);
   options.Number("--scan-length", "L", "in ycsb-e, the most records of a scan",
                  txn.work.scan_length, 1, kMostScanned);
-  options.Flag("--by-leaf",
-               "in ycsb-a to -f, find a record by way of the ordered leaves instead of its hash",
-               txn.work.by_leaf);
+  options.Choice(
+      "--lookup",
+      "in ycsb-a to -f, how to find a record. hash: its place follows from its key. "
+      "leaf: by way of the ordered leaves. tree: its node walks a tree for each message, "
+      "and locations are not cached, for comparison; only with --stages rpc or tcp",
+      {"hash", "leaf", "tree"}, txn.work.lookup);
   options.Number("--seed", "S", "seed of all random choices", txn.work.seed);
   options
       .Text("--without", "LIST",
@@ -318,7 +327,7 @@ Status CheckTxnOptions(TxnOptions& options) {
   }
   if (!options.workload.starts_with("ycsb-") && HasYcsbOptions(options.work)) {
     return UsageError(
-        "--theta, --writes, --operations, --record-bytes, --scan-length and --by-leaf are for "
+        "--theta, --writes, --operations, --record-bytes, --scan-length and --lookup are for "
         "ycsb-a to ycsb-f, not {}",
         options.workload);
   }

@@ -22,11 +22,15 @@ def declare(parser):
     parser.add_argument("--dbx1000", default="")
 
 
-def result(bench, command, **options):
+def report_of(bench, command, **options):
     words = ["txn", command, "--seconds", str(bench.options.seconds)]
     for name, value in options.items():
         words += ["--" + name.replace("_", "-")] + ([] if value is None else [str(value)])
-    return bench.report(*words)["result"]
+    return bench.report(*words)
+
+
+def result(bench, command, **options):
+    return report_of(bench, command, **options)["result"]
 
 
 def throughput(bench, **options):
@@ -126,12 +130,29 @@ def dbx1000(bench):
                    f"({ours:.0f} and {theirs:.0f} /s, theirs not verified)", ratio, 0.7, True)
 
 
+def against_tree(bench, base):
+    """The bars are XStore's ratios over a tree on a server with many clients."""
+    def measure(**options):
+        report = report_of(bench, "run", **base, **options)
+        rate = report["result"]["throughput_per_s"]
+        return rate, rate / sum(sum(of_nodes) for of_nodes in report["cpu_s"].values())
+    for mix, bar in (("ycsb-c", 3.7), ("ycsb-d", 3.5)):
+        rounds = [[measure(workload=mix, lookup=lookup, stages=stages) for lookup, stages in
+                   (("leaf", "one-sided"), ("hash", "one-sided"), ("tree", "rpc"))]
+                  for _ in range(bench.rounds)]
+        for i, place in enumerate(("leaf", "hash")):
+            for j, per in enumerate(("", ", per processor second of all nodes")):
+                bench.tell(f"{mix}, records by their {place} against by a tree at their node{per}",
+                           statistics.median(one[i][j] / one[2][j] for one in rounds), bar, True)
+
+
 def ordered(bench):
     """Ordered tables, on one compute node and one that only holds memory."""
     base = {"nodes": 2, "compute": 1, "location_cache": "64M"}
     for mix in ("ycsb-c", "ycsb-d"):
         tell_ratio(bench, f"{mix}, records by their leaf against by their hash",
-                   {**base, "workload": mix, "by_leaf": None}, {**base, "workload": mix}, 0.25)
+                   {**base, "workload": mix, "lookup": "leaf"}, {**base, "workload": mix}, 0.25)
+    against_tree(bench, base)
     for protocol in PROTOCOLS:
         tell_ratio(bench, f"{protocol} ycsb-e, one-sided on shm against tcp",
                    {**base, "workload": "ycsb-e", "protocol": protocol, "stages": "one-sided"},

@@ -126,6 +126,8 @@ def draw(random):
         spec["workload"] = random.choice([*TABLES, *random.sample(YCSB_MIXES, 2)])
         words += ["--seconds", 0.1] + draw_rows(random, spec["workload"])
         words += draw_level(random, protocol, words)[1]
+        if spec["workload"] in YCSB_MIXES:
+            draw_lookup(random, spec)
     elif kind == "sweep":
         draw_sweep(random, spec)
     elif kind == "store":
@@ -163,6 +165,8 @@ def draw_sweep(random, spec):
     over = random.choice(list(values))
     spec["workload"] = "ycsb" if over == "hot" else random.choice(
         ["smallbank", "ycsb", *ON_GRAPHS, *random.sample(YCSB_MIXES, 2)])
+    if spec["workload"] in YCSB_MIXES:
+        spec["words"] += ["--lookup", random.choice(["hash", "leaf"])]
     spec["values"] = [str(random.choice(values[over])) for _ in range(random.randint(2, 5))]
     spec["words"] += ["--over", over, "--values", ",".join(spec["values"]), "--seconds", 0.1]
     if spec["workload"] not in ON_GRAPHS:
@@ -178,8 +182,15 @@ def draw_rows(random, workload):
     if workload in YCSB_MIXES:
         words += ["--writes", random.choice([0, 0.1, 0.5, 1]), "--theta", random.choice([0, 0.9]),
                   "--operations", random.randint(1, 4), "--record-bytes", random.choice([8, 100]),
-                  "--scan-length", random.choice([1, 30])] + random.choice([[], ["--by-leaf"]])
+                  "--scan-length", random.choice([1, 30])]
     return words
+
+
+def draw_lookup(random, spec):
+    lookup = random.choice(["hash", "hash", "leaf", "tree"])
+    spec["words"] += ["--lookup", lookup]
+    if lookup == "tree":
+        spec["words"][spec["words"].index("--stages") + 1] = "rpc"
 
 
 def draw_store_graph(random, scales=(3, 5, 7, 8)):

@@ -320,7 +320,8 @@ TEST_P(Ordered, WorkloadsKeepTheirData) {
     setting.work.write_share = 0.5;
     setting.work.operations = 1 + static_cast<std::uint32_t>(random() % 3);
     setting.work.scan_length = 30;
-    setting.work.by_leaf = random() % 2 == 0;
+    setting.work.lookup = static_cast<txn::Lookup>(random() % 3);
+    if (setting.work.lookup == txn::Lookup::kTree) setting.stages = "rpc";
     setting.work.seed = TestSeed();
     RunSetting(setting, [&](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
       EXPECT_EQ(result.figures.committed, 60u * 4 * side[1]);
@@ -370,8 +371,11 @@ TEST_P(Ordered, LeavesGoWithTheirKeys) {
 }
 
 TEST(OrderedTables, SurviveTheDeathOfANode) {
-  for (const char* const protocol : {"occ", "waitdie"}) {
+  const std::pair<const char*, txn::Lookup> points[] = {
+      {"occ", txn::Lookup::kHash}, {"waitdie", txn::Lookup::kHash}, {"occ", txn::Lookup::kTree}};
+  for (const auto& [protocol, lookup] : points) {
     TxnSetting setting{.protocol = protocol,
+                       .stages = lookup == txn::Lookup::kTree ? "rpc" : "one-sided",
                        .workload = "ycsb-e",
                        .transactions = 200,
                        .replicas = 2,
@@ -379,6 +383,7 @@ TEST(OrderedTables, SurviveTheDeathOfANode) {
     setting.work.rows = 1000;
     setting.work.write_share = 0.7;
     setting.work.scan_length = 20;
+    setting.work.lookup = lookup;
     setting.work.seed = TestSeed();
     RunSetting(setting, [](txn::Engine&, txn::Workload&, const txn::DriveResult& result) {
       EXPECT_EQ(result.lost, std::vector<NodeId>{1});

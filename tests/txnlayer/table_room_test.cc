@@ -15,14 +15,15 @@ using txn::Key;
 TEST(Table, KeepsItsKeysInAnyRoom) {
   OnTxnJob({.protocol = "occ", .nodes = 1}, [](Cluster& cluster) {
     std::mt19937_64 random(TestSeed());
-    for (const unsigned neighbour_bits : {0U, 3U}) {
+    for (const unsigned neighbour_bits : {0U, 3U, 4U}) {
       constexpr std::uint64_t kMost = 20'000;
       auto table = *txn::Table::Make(cluster.fabric(), static_cast<txn::TableId>(neighbour_bits),
                                      {.name = "t",
                                       .record_bytes = 40,
                                       .tuples_per_node = 100,
                                       .most_tuples = kMost,
-                                      .neighbour_bits = neighbour_bits},
+                                      .neighbour_bits = neighbour_bits,
+                                      .by_tree = neighbour_bits == 4},
                                      {.metadata_words = 1});
       std::set<Key> placed;
       const std::uint64_t fresh[txn::kMaxMetadataWords] = {};

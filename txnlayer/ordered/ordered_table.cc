@@ -38,7 +38,8 @@ Result<std::unique_ptr<OrderedTable>> OrderedTable::Make(Engine& engine, const O
                                            .tuples_per_node = uneven(spec.keys_per_node),
                                            .most_tuples = kAsManyAsFit,
                                            .home_shift = spec.home_shift,
-                                           .derived = spec.derived}));
+                                           .derived = spec.derived,
+                                           .by_tree = spec.by_tree}));
   }
   SLIM_ASSIGN(Table* const leaves,
               engine.tables().Add({.name = "leaves of " + spec.name,

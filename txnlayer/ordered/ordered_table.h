@@ -40,6 +40,7 @@ struct OrderedSpec {
   // Keys that are equal above these bits share a node; so do most of their leaves.
   unsigned home_shift = 0;
   bool derived = false;  // see TableSpec
+  bool by_tree = false;  // the rows; see TableSpec
 };
 
 // Tells whether two sets of keys are the same, in whatever order.

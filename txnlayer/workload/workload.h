@@ -21,6 +21,10 @@ class TransactionalGraph;
 // The value of an option that is not given.
 constexpr double kDefaultShare = -std::numeric_limits<double>::infinity();
 
+// How a record of an ordered table is found: by its hash; by way of its leaf; or by its home, in a
+// tree. The tree is for comparison.
+enum class Lookup : std::uint8_t { kHash, kLeaf, kTree };
+
 struct WorkloadOptions {
   std::uint64_t rows = 0;  // accounts, rows, warehouses or lists; 0: the workload's default
   // The share of accesses that go to the hot area (in TPC-C, to other warehouses).
@@ -33,7 +37,7 @@ struct WorkloadOptions {
   std::uint32_t operations = 1;  // of a transaction
   std::uint32_t record_bytes = 64;
   std::uint32_t scan_length = 100;  // at most
-  bool by_leaf = false;             // a record is found by way of its leaf, not by its hash
+  Lookup lookup = Lookup::kHash;
   std::uint64_t seed = 1;
   std::string store;          // for workloads on graphs: the store's path
   std::string journal;        // for histories: path prefix of the nodes' journals; "": none

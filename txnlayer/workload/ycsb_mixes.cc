@@ -57,7 +57,7 @@ struct YcsbSetting {
   std::uint64_t run = 1;
   std::uint32_t operations = 1;
   std::uint32_t scan_length = 100;
-  bool by_leaf = false;
+  Lookup lookup = Lookup::kHash;
 };
 
 class YcsbMixClient : public Client {
@@ -147,7 +147,7 @@ class YcsbMixClient : public Client {
       case Kind::kUpdate: {
         const bool writes = one.kind == Kind::kUpdate;
         Access* row = nullptr;
-        if (!setting_.by_leaf) {
+        if (setting_.lookup != Lookup::kLeaf) {
           row = table_.Read(transaction, steps_, one.key, writes);
           if (row == nullptr) return false;
         } else if (!table_.ReadByLeaf(transaction, steps_, one.key, writes, &row)) {
@@ -186,15 +186,17 @@ class YcsbMix : public Workload {
   void Configure(const WorkloadOptions& options) override {
     setting_.operations = options.operations;
     setting_.scan_length = options.scan_length;
-    setting_.by_leaf = options.by_leaf;
+    setting_.lookup = options.lookup;
     if (options.write_share >= 0) setting_.mix.write_share = options.write_share;
   }
 
   std::string_view name() const override { return setting_.mix.name; }
 
   Status Load(Engine& engine) override {
-    const OrderedSpec spec{"rows", options_.record_bytes,
-                           setting_.rows / engine.cluster().topology().nodes() + 1};
+    const OrderedSpec spec{.name = "rows",
+                           .record_bytes = options_.record_bytes,
+                           .keys_per_node = setting_.rows / engine.cluster().topology().nodes() + 1,
+                           .by_tree = setting_.lookup == Lookup::kTree};
     SLIM_ASSIGN(table_, OrderedTable::Make(engine, spec));
     std::vector<Key> mine;
     const NodeId nodes = engine.cluster().topology().nodes();

@@ -45,6 +45,8 @@ class StageCode {
   bool asks() const { return asks_; }
   void SetAsks(bool asks) { asks_ = asks; }
 
+  bool operator==(const StageCode&) const = default;
+
   // One digit for each of the stages.
   std::string Digits(std::span<const Stage> stages) const;
 

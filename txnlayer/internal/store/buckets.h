@@ -83,11 +83,11 @@ class BucketChain {
   }
   // Puts the key into its slot, or into the bucket at the offset that new_bucket() returns when the
   // chain is full. False: it has returned 0. A tuple is complete before its slot is filled, and a
-  // bucket is filled before it is linked. complete() is called when the count of changes is odd,
-  // and may still change the tuple.
-  template <typename Complete, typename NewBucket>
+  // bucket is filled before it is linked. complete() and added() are called before and after that,
+  // while the count of changes is odd. complete() may still change the tuple.
+  template <typename Complete, typename NewBucket, typename Added>
   bool Link(const Spot& spot, std::uint64_t key, std::uint64_t tuple, const Complete& complete,
-            const NewBucket& new_bucket) {
+            const NewBucket& new_bucket, const Added& added) {
     Bucket& first = BucketAt(first_);
     const std::uint64_t before = Own(first.changes);
     // Sequentially consistent, as locks of tuples are. A transaction that has read that the key is
@@ -96,6 +96,7 @@ class BucketChain {
     SharedWord(first.changes).store(before + 1);
     complete();
     const bool linked = LinkAt(spot, key, tuple, new_bucket);
+    if (linked) added();
     SharedWord(first.changes).store(before + 2, std::memory_order_release);
     return linked;
   }

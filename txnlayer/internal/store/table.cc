@@ -124,7 +124,8 @@ void Table::Prefault() {
 }
 
 std::uint64_t Table::Find(Key key, Rank rank) const {
-  return ChainOf(*parts_[rank], key).Find(key);
+  const Part& part = *parts_[rank];
+  return spec_.by_tree ? part.tree.Find(key) : ChainOf(part, key).Find(key);
 }
 
 bool Table::Link(Part& part, BucketChain chain, const BucketChain::Spot& spot, Key key,
@@ -142,7 +143,10 @@ bool Table::Link(Part& part, BucketChain chain, const BucketChain::Spot& spot, K
     LoadWords(own, part.memory.data() + AbsenceAt(key), sizeof times);
     StoreWords(part.memory.data() + tuple + time_at(TimeWord::kClaimed), own, sizeof times);
   };
-  return chain.Link(spot, key, tuple, take_times, new_bucket);
+  const auto add_to_tree = [&] {
+    if (spec_.by_tree) part.tree.Insert(key, tuple);
+  };
+  return chain.Link(spot, key, tuple, take_times, new_bucket, add_to_tree);
 }
 
 std::uint64_t Table::FindOrInsert(Key key, Rank rank, TupleKind what) {
@@ -181,6 +185,7 @@ void Table::Clear() {
     part->overflow_used = 0;
     part->tuples = 0;
     part->touched = {};
+    part->tree.Clear();
     std::copy_n(shape_.fresh, kMaxMetadataWords, part->fresh);
     part->fresh_word = 0;
   }
@@ -204,6 +209,7 @@ std::uint64_t Table::Sweep(Rank rank, const std::function<bool(const std::byte*)
   part.touched = Touched(part);
   const std::uint64_t overflow_used = std::exchange(part.overflow_used, 0);
   part.tuples = kept;
+  part.tree.Clear();
   const auto place = [&](std::uint64_t index, const std::byte* tuple) {
     std::byte* const to = memory + TupleOffset(index);
     if (to != tuple) std::memmove(to, tuple, stride_);

@@ -44,6 +44,7 @@
 #include "slimgraph/fabric/fabric.h"
 #include "txnlayer/internal/store/buckets.h"
 #include "txnlayer/internal/store/hash.h"
+#include "txnlayer/internal/store/key_tree.h"
 #include "txnlayer/internal/store/old_versions.h"
 #include "txnlayer/internal/store/tuple_header.h"
 #include "txnlayer/internal/store/tuple_times.h"
@@ -94,6 +95,8 @@ struct TableSpec {
   bool constant = false;
   // Its owner can make it anew from other tables. So durable logs leave it out.
   bool derived = false;
+  // Nodes find tuples of their own in a tree (key_tree.h). Only one-sided lookups use the hash.
+  bool by_tree = false;
 };
 
 class Table {
@@ -225,6 +228,7 @@ class Table {
     Extent touched;  // before the last sweep
     std::uint64_t fresh[kMaxMetadataWords] = {};
     std::uint64_t fresh_word = 0;
+    KeyTree tree;  // empty unless by_tree
   };
 
   Table(Fabric& fabric, TableId id, TableSpec spec, const TupleShape& shape);
