@@ -32,7 +32,7 @@ Command PoolStartCommand() {
             .Default("this machine alone");
     options
         .Text("--launcher", "COMMAND",
-              "start the nodes by this command of the shell, such as 'srun -n {nodes}'",
+              "start the nodes by this command of the shell, such as 'srun --overlap -N {nodes}'",
               start->launcher)
         .Default("slimgraph itself")
         .Excludes(by_hosts);

@@ -50,8 +50,8 @@ Status CheckLaunch() {
     // Slurm sets the variables of a batch script's own step, whose size is 1.
     if (copies <= 1) continue;
     return EnvironmentError(
-        "{} has started {} copies that know nothing of each other; use '{} {} slimgraph …', or "
-        "start slimgraph once, with --nodes {}",
+        "{} has started {} copies that know nothing of each other; use '{} {}', or start one "
+        "copy, with --nodes {}",
         foreign.name, copies, foreign.instead, copies, copies);
   }
   return {};

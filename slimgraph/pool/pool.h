@@ -19,7 +19,7 @@ struct PoolStart {
   // A new pool needs one of them. With hosts, nodes are started on them in turn, by ssh.
   std::optional<NodeId> nodes = {};
   std::vector<std::string> hosts = {};
-  // A command of the shell that starts other commands, such as "srun -n {nodes}"; {nodes} stands
+  // A command of the shell that starts other commands, such as "srun -N {nodes}"; {nodes} stands
   // for how many.
   std::string launcher = {};
   std::optional<std::uint64_t> memory_bytes = {};  // limit for each node; 0: none

@@ -14,6 +14,7 @@ import traceback
 
 from hosts import Hosts
 from pools import Failed, PoolTests, expect
+from slurm import Skipped, SlurmTests
 
 COMMAND = os.environ["TEST_SLIMGRAPH_COMMAND"]
 LIMIT_S = 10  # from a fault to the end of the job
@@ -40,7 +41,7 @@ def answer(out):
             for name, value in result.items()}
 
 
-class Tests(PoolTests):
+class Tests(PoolTests, SlurmTests):
     def __init__(self, graph):
         self.graph = graph
         self.count = on_one_machine(["triangles", graph])["count"]
@@ -143,10 +144,10 @@ def main():
             pass
     except (OSError, RuntimeError) as error:
         print(f"skipped: hosts cannot be made here: {error}")
-        print("0 passed, 0 failed, 20 skipped")
+        print("0 passed, 0 failed, 22 skipped")
         return 0
     wanted = sys.argv[1:]
-    passed = failed = 0
+    passed = failed = skipped = 0
     with tempfile.TemporaryDirectory(prefix="slimgraph-hosts-") as directory:
         graph = os.path.join(directory, "kron.slim")
         subprocess.run([COMMAND, "gen", "kron", "-s", "13", "-o", graph], check=True,
@@ -160,13 +161,16 @@ def main():
                 getattr(tests, name)()
                 passed += 1
                 print(f"ok      {name} ({time.monotonic() - start_s:.1f} s)", flush=True)
+            except Skipped as reason:
+                skipped += 1
+                print(f"skipped {name}: {reason}", flush=True)
             except Failed as reason:
                 failed += 1
                 print(f"FAILED  {name}: {reason}", flush=True)
             except (OSError, RuntimeError):
                 failed += 1
                 print(f"FAILED  {name}: {traceback.format_exc()}", flush=True)
-    print(f"{passed} passed, {failed} failed")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 
