@@ -272,6 +272,15 @@ std::string DescribeOption(const CLI::App& command, const std::string& name) {
   return fmt::format("{}{}{}: {}", name, kind.empty() ? "" : " ", kind, option->get_description());
 }
 
+// All options of the command, as "--name".
+std::vector<std::string> LongNames(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* const option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
 // Rewords an error of CLI11 about the command line of `parser`.
 std::string RewordError(const CLI::ParseError& wrong, const Parser& parser) {
   const std::string text = wrong.what();
@@ -293,8 +302,10 @@ std::string RewordError(const CLI::ParseError& wrong, const Parser& parser) {
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&wrong) != nullptr) {
     const std::string first = parser.app->remaining().front();
-    return fmt::format("{} takes no {} {}", parser.command->name,
-                       first.starts_with('-') ? "option" : "further argument", first);
+    const std::string& name = parser.command->name;
+    if (!first.starts_with('-')) return fmt::format("{} takes no further argument {}", name, first);
+    return fmt::format("{} takes no option {}{}", name, first,
+                       SuggestOptions(first.substr(0, first.find('=')), LongNames(*parser.app)));
   }
   return text;
 }

@@ -8,6 +8,9 @@ namespace {
 constexpr std::size_t kMostSuggestions = 3;
 constexpr std::size_t kLeastPart = 3;  // letters of a word that is looked for inside others
 
+// How many letters may differ.
+std::size_t Slips(std::string_view word) { return word.size() <= kLeastPart ? 1 : 2; }
+
 // The number of letters to add, remove, replace or swap with their neighbour (Damerau and
 // Levenshtein) to turn one word into the other.
 std::size_t EditDistance(std::string_view a, std::string_view b) {
@@ -32,7 +35,7 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 int Likeness(std::string_view word, const Command& command) {
   const std::string_view name = command.name;
   const std::string_view own = name.substr(name.find(' ') + 1);
-  const std::size_t slips = word.size() <= kLeastPart ? 1 : 2;
+  const std::size_t slips = Slips(word);
   const std::string_view group = name.substr(0, name.find(' '));
   std::size_t distance = slips + 1;
   for (const std::string_view one : {name, own, group}) {
@@ -51,6 +54,16 @@ int Likeness(std::string_view word, const Command& command) {
   return in(command.summary) ? 1 : 0;
 }
 
+std::string DidYouMean(const std::vector<std::string_view>& names) {
+  if (names.empty() || names.size() > kMostSuggestions) return "";
+  std::string text = " (did you mean ";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text + "?)";
+}
+
 }  // namespace
 
 std::string SuggestCommands(std::string_view word, const std::vector<Command>& commands) {
@@ -63,13 +76,23 @@ std::string SuggestCommands(std::string_view word, const std::vector<Command>& c
     most = likeness;
     names.push_back(command.name);
   }
-  if (names.empty() || names.size() > kMostSuggestions) return "";
-  std::string text = " (did you mean ";
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == names.size() ? " or " : ", ";
-    text += names[i];
+  return DidYouMean(names);
+}
+
+std::string SuggestOptions(std::string_view word, const std::vector<std::string>& options) {
+  constexpr std::size_t kDashes = 2;
+  const std::size_t slips = Slips(word.substr(std::min(kDashes, word.size())));
+  std::size_t least = slips + 1;
+  std::vector<std::string_view> names;
+  for (const std::string_view option : options) {
+    const bool begins = word.size() >= kDashes + kLeastPart && option.starts_with(word);
+    const std::size_t distance = begins ? 0 : EditDistance(word, option);
+    if (distance > slips || distance > least) continue;
+    if (distance < least) names.clear();
+    least = distance;
+    names.push_back(option);
   }
-  return text + "?)";
+  return DidYouMean(names);
 }
 
 }  // namespace slimgraph

@@ -1,4 +1,4 @@
-// Which command a user may have meant.
+// Which command or option a user may have meant.
 #pragma once
 
 #include <string>
@@ -13,5 +13,9 @@ namespace slimgraph {
 // command is like it if their names differ by a letter or two, or if its name, aliases or summary
 // contain it.
 std::string SuggestCommands(std::string_view word, const std::vector<Command>& commands);
+
+// The same for options, as "--name". An option is like the word if they differ by a letter or two,
+// or if it begins with the word.
+std::string SuggestOptions(std::string_view word, const std::vector<std::string>& options);
 
 }  // namespace slimgraph

@@ -150,6 +150,17 @@ TEST_F(Messages, AWrongCommandNamesTheRightOne) {
   says({"compnents"}, "there is no command 'compnents' (did you mean cc?); see slimgraph --help");
   says({"clustering-coefficient"},
        "there is no command 'clustering-coefficient' (did you mean lcc?); see slimgraph --help");
+  says(
+      {"pagerank", "g.slim", "--iteration=3"},
+      "pagerank takes no option --iteration=3 (did you mean --iterations?); see slimgraph pagerank "
+      "--help");
+  says({"bc", "g.slim", "--sorce", "3"},
+       "bc takes no option --sorce (did you mean --sources?); see slimgraph bc --help");
+  says(
+      {"pagerank", "g.slim", "--mem", "3"},
+      "pagerank takes no option --mem (did you mean --memory-side or --memory-cpu?); see slimgraph "
+      "pagerank --help");
+  says({"cc", "g.slim", "--colour"}, "cc takes no option --colour; see slimgraph cc --help");
   says({"help", "sspp"}, "there is no command 'sspp' (did you mean sssp?); see slimgraph --help");
   says({"qqqqqq"}, "there is no command 'qqqqqq'; see slimgraph --help");
   says({"store", "exprot"},
@@ -157,7 +168,7 @@ TEST_F(Messages, AWrongCommandNamesTheRightOne) {
        "--help");
   says({"store"}, "a command is missing; see slimgraph store --help");
   says({"bfs", "g.slim", "--source", "1", "--sorce"},
-       "bfs takes no option --sorce; see slimgraph bfs --help");
+       "bfs takes no option --sorce (did you mean --source?); see slimgraph bfs --help");
 }
 
 // As root, files without write permission can be written, so a child changes its user.
