@@ -16,8 +16,8 @@ COMMAND = os.environ.get("TEST_SLIMGRAPH_COMMAND",
                          os.path.join(ROOT, "build/release/slimgraph"))
 README_LINES = 150
 # Options of other programs that the pages show.
-FOREIGN_OPTIONS = {"--mpi", "--jobid", "--cpunodebind", "--membind", "--convert", "--cflags",
-                   "--libs"}
+FOREIGN_OPTIONS = {"--mpi", "--jobid", "--overlap", "--no-shell", "--cpunodebind", "--membind",
+                   "--convert", "--cflags", "--libs"}
 
 
 def pages():

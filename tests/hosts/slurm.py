@@ -33,7 +33,8 @@ SlurmdParameters=config_overrides
 MpiDefault=none
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:4
 """
-HOST = "NodeName=n{host} NodeHostname={name} NodeAddr={net}{host} Port=1810{host} CPUs=4 State=UNKNOWN\n"
+HOST = """NodeName=n{host} NodeHostname={name} NodeAddr={net}{host} Port=1810{host} CPUs=4
+"""
 
 
 class Skipped(Exception):
@@ -66,7 +67,8 @@ class Slurm:
         folder = self.folder.name
         self.environment = dict(os.environ, PATH=self.path, SLURM_CONF=f"{folder}/slurm.conf",
                                 SLIMGRAPH_POOLS=f"{folder}/pools")
-        with open(f"{folder}/key", "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as key:
+        with open(f"{folder}/key", "wb") as key:
+            os.fchmod(key.fileno(), 0o600)
             key.write(os.urandom(1024))
         with open(f"{folder}/slurm.conf", "w", encoding="ascii") as file:
             file.write(CONFIGURATION.format(folder=folder, name=socket.gethostname(), net=NET))

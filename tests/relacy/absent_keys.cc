@@ -24,7 +24,7 @@ class SmallTable {
     const std::uint64_t words[] = {sequence_word::kFirst, key};
     StoreWords(region_ + TupleAt(place), reinterpret_cast<const std::byte*>(words), sizeof words);
     RL_ASSERT(chain().Link(
-        chain().FindSpot(key), key, TupleAt(place), [] {}, [] { return kOverflowAt; }));
+        chain().FindSpot(key), key, TupleAt(place), [] {}, [] { return kOverflowAt; }, [] {}));
   }
   // What Access::Find does for a tuple that is only read.
   bool FindOrAbsent(CheckedAccess& access) {
