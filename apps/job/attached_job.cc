@@ -62,7 +62,7 @@ AttachRequest RequestFor(const JobOptions& options, const std::vector<std::strin
           .resizable = options.may_move,
           .process = options.survive ? ::getppid() : 0,
           .transport = options.transport,
-          .in_place = options.access != Access::kRead,
+          .in_place = InPlaceBy(options.access.value_or(Access::kInPlace), options.host_of),
           .words = arguments};
 }
 

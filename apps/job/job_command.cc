@@ -79,18 +79,26 @@ void DeclareListAccess(Options& options, EdgeBudget& budget, JobOptions& job) {
           })
       .Default("auto")
       .Shown(ShownAs::kText, "auto");
+  Option& access =
+      options
+          .Value("--access", "in-place|read",
+                 "on a pool over shm: use lists where they are, or copy them as from another host, "
+                 "which counts their bytes",
+                 [&job](const std::string& text) -> Status {
+                   if (text != "in-place" && text != "read") {
+                     return UsageError("expected in-place or read, found '{}'", text);
+                   }
+                   job.access = text == "read" ? Access::kRead : Access::kInPlace;
+                   return {};
+                 })
+          .Default("in-place");
   options
-      .Value("--access", "in-place|read",
-             "on a pool over shm: use lists where they are, or copy them as from another host, "
-             "which counts their bytes",
-             [&job](const std::string& text) -> Status {
-               if (text != "in-place" && text != "read") {
-                 return UsageError("expected in-place or read, found '{}'", text);
-               }
-               job.access = text == "read" ? Access::kRead : Access::kInPlace;
-               return {};
-             })
-      .Default("in-place");
+      .Number("--host-of", "NODE",
+              "on a pool over shm: work as on the host of that node of the pool, whose lists are "
+              "used where they are, while those of all other nodes are copied",
+              job.host_of)
+      .Default("all nodes are on this host")
+      .Excludes(access);
 }
 
 }  // namespace slimgraph

@@ -25,7 +25,7 @@ Result<int> RunNode(Job& job, const JobOptions& options, Report& report, const O
   ClusterOptions cluster_options{options.compute.value_or(job.nodes()), options.threads,
                                  options.transport, options.network, options.qps_per_peer};
   cluster_options.serving_threads = options.serving_threads;
-  cluster_options.in_place = options.access != Access::kRead;
+  cluster_options.in_place = InPlaceBy(options.access.value_or(Access::kInPlace), options.host_of);
   if (cluster_options.transport.empty()) {
     cluster_options.transport = job.maps_memory() ? "shm" : "tcp";
   }

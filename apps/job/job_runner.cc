@@ -83,8 +83,9 @@ int RunJob(const std::string& command, const JobOptions& options,
                                  options.survive ? "--survive" : "--compute-schedule")
                           .value());
   }
-  if (options.access) {
-    return PrintError(UsageError("--access is for a graph of a pool, NAME:G").value());
+  if (options.access || options.host_of) {
+    const char* const given = options.access ? "--access" : "--host-of";
+    return PrintError(UsageError("{} is for a graph of a pool, NAME:G", given).value());
   }
   const auto nodes = CheckJobOptions(options);
   if (!nodes) return PrintError(nodes.error());

@@ -40,8 +40,9 @@ struct JobOptions {
   std::string stays_with = {};  // the option with which it may not
   std::vector<ComputeFrom> schedule = {};
   bool survive = false;               // on a pool: go on when a node other than 0 has died
-  std::optional<Access> access = {};  // on a pool
-  NodeId nodes_if_alone = 1;          // number of nodes without a launcher and without --nodes
+  std::optional<Access> access = {};  // on a pool, as host_of
+  std::optional<NodeId> host_of = {};
+  NodeId nodes_if_alone = 1;  // number of nodes without a launcher and without --nodes
   std::uint32_t threads = 1;
   std::uint32_t serving_threads = 0;  // further threads that answer requests of other nodes
   bool survives_deaths = false;       // the job continues when a node other than 0 has died

@@ -31,6 +31,10 @@ class Session:
                 "naive" fetches one list after the other, for comparison
     edge_cache  the memory for it: "512MiB", "5%" or "auto"
     memory_side "strict": memory nodes do nothing; "serve": they send lists
+    access      on a pool over shm: "in-place": lists are used where they are; "read": they are
+                copied as from another host, which counts their bytes
+    host_of     on a pool over shm: work as on the host of that node of the pool, whose lists are
+                used where they are, while those of all other nodes are copied
     progress    show the name, time and share done of calls of more than two seconds
     pool_graph  "NAME:GRAPH": attach to this graph of a standing pool, as attach() does
 
@@ -55,6 +59,8 @@ class Session:
         cache: str = "edge",
         edge_cache: str = "100%",
         memory_side: str = "strict",
+        access: str = "in-place",
+        host_of: int | None = None,
         progress: bool = True,
         pool_graph: str = "",
     ) -> None:
@@ -70,6 +76,8 @@ class Session:
             cache,
             edge_cache,
             memory_side,
+            access,
+            host_of,
             str(program),
             pool_graph,
         )

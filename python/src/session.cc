@@ -19,7 +19,8 @@ using SharedGraph = std::shared_ptr<Loaded>;
 SharedNodes MakeNodes(NodeId nodes, NodeId compute, std::uint32_t threads,
                       const std::string& transport, const std::string& network,
                       const std::string& cache, const std::string& edge_cache,
-                      const std::string& memory_side, const std::string& program,
+                      const std::string& memory_side, const std::string& access,
+                      std::optional<NodeId> host_of, const std::string& program,
                       const std::string& pool_graph) {
   SessionOptions options;
   options.pool_graph = pool_graph;
@@ -44,6 +45,8 @@ SharedNodes MakeNodes(NodeId nodes, NodeId compute, std::uint32_t threads,
   options.cache.side =
       static_cast<MemorySide>(choose("memory_side", memory_side, {"strict", "serve"}));
   options.cache.edges = Checked(ParseEdgeBudget(edge_cache));
+  options.cache.access = static_cast<Access>(choose("access", access, {"in-place", "read"}));
+  options.cache.host_of = host_of;
   options.memory_node_program = program;
   return std::make_shared<Nodes>(std::move(options));
 }
@@ -96,7 +99,8 @@ void BindSession(nb::module_& module) {
   nb::class_<Nodes>(module, "Session")
       .def(nb::new_(&MakeNodes), nb::arg("nodes"), nb::arg("compute"), nb::arg("threads"),
            nb::arg("transport"), nb::arg("network"), nb::arg("cache"), nb::arg("edge_cache"),
-           nb::arg("memory_side"), nb::arg("program"), nb::arg("pool_graph"))
+           nb::arg("memory_side"), nb::arg("access"), nb::arg("host_of").none(), nb::arg("program"),
+           nb::arg("pool_graph"))
       .def("open", [](Nodes& nodes) { nodes.Call([](Session&) { return Status(); }); })
       .def("close", &Nodes::Close)
       .def_prop_ro("is_open", &Nodes::open)

@@ -37,7 +37,12 @@ def path(tmp_path_factory):
 
 @pytest.mark.parametrize("compute", [1, 2])
 @pytest.mark.parametrize("transport", ["shm", "tcp"])
-def test_results_are_those_of_the_file(path, compute, transport):
+@pytest.mark.parametrize("lists", [{}, {"access": "read"}, {"host_of": 1}])
+def test_results_are_those_of_the_file(path, compute, transport, lists):
+    if transport == "tcp" and "host_of" in lists:
+        with pytest.raises(sg.UsageError, match="over tcp, nothing is used in place"):
+            sg.attach("p:g", compute, transport=transport, threads=1, **lists)
+        return
     whole = sg.Graph.open(path)
     source = int(whole.ids[0])
     expected = [
@@ -46,7 +51,7 @@ def test_results_are_those_of_the_file(path, compute, transport):
         whole.connected_components().values,
         whole.core_numbers().values,
     ]
-    graph = sg.attach("p:g", compute, transport=transport, threads=1)
+    graph = sg.attach("p:g", compute, transport=transport, threads=1, **lists)
     assert (graph.vertices, graph.edges) == (whole.vertices, whole.edges)
     assert graph.session.nodes == compute + 2
     found = [

@@ -21,7 +21,7 @@ struct ClusterOptions {
   std::string network = "none";
   std::uint32_t qps_per_peer = 1;
   std::uint32_t serving_threads = 0;  // their endpoints come after those of `threads`
-  bool in_place = true;               // see Fabric::InPlace()
+  NodesInPlace in_place = {};
 };
 
 class Cluster {

@@ -13,9 +13,12 @@ namespace slimgraph {
 
 Fabric::Fabric(Job& job, const FabricOptions& options)
     : job_(job),
-      in_place_(options.in_place && options.network == "none"),
+      in_place_(options.in_place),
       regions_(std::make_unique<OwnRegions>()),
-      handlers_(options.endpoints) {}
+      handlers_(options.endpoints) {
+  // Where all nodes of the pool are on this host, an imitated network lies between them.
+  if (in_place_.all() && options.network != "none") in_place_.any = false;
+}
 
 Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& options) {
   std::unique_ptr<Fabric> fabric(new Fabric(job, options));
@@ -24,7 +27,7 @@ Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& opti
   SLIM_ASSIGN(fabric->transport_, MakeTransport(job, options));
   const Quota& quota = job.quota();
   // In place, there is nothing to save.
-  const bool reads = fabric->transport() == "tcp" || !options.in_place;
+  const bool reads = fabric->transport() == "tcp" || !options.in_place.all();
   if (!job.host_cache().empty() && !quota.lends(job.self()) && reads) {
     fabric->host_cache_ = HostCache::Connect(job.host_cache(), quota.first_lender);
   }
@@ -83,8 +86,11 @@ Result<SharedRegion> Fabric::ShareStanding(const SharedMemory* memory, std::size
 
 Bytes Fabric::InPlace(NodeId node, RegionId region) const {
   const OwnRegion* const shared = regions_->Find(region);
-  if (!in_place_ || shared == nullptr || !shared->stands) return {};
-  return transport_->Mapped(node, region);
+  if (shared == nullptr || !shared->stands) return {};
+  const NodeId first_lender = job_.quota().first_lender;
+  const bool is_here =
+      in_place_.all() || (node >= first_lender && in_place_.Has(node - first_lender));
+  return is_here ? transport_->Mapped(node, region) : Bytes();
 }
 
 Result<SharedRegion> Fabric::ShareFile(std::shared_ptr<const SharedFile> file) {

@@ -118,7 +118,7 @@ class Fabric {
   std::unique_ptr<BandwidthQuota> quota_;  // null: none
   std::unique_ptr<HostCache> host_cache_;  // null: none
   std::vector<std::shared_ptr<const SharedFile>> files_;
-  bool in_place_;
+  NodesInPlace in_place_;
   std::unique_ptr<OwnRegions> regions_;
   HandlerTable handlers_;
   std::unique_ptr<Transport> transport_;

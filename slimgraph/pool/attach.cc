@@ -91,10 +91,23 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
       request.compute_command.empty() ? "/proc/self/exe" : request.compute_command.front();
   const bool over_tcp = request.transport == "tcp" ||
                         (request.transport.empty() && (pool.has_hosts() || config.confined));
-  const bool reads = over_tcp || !request.in_place;
+  const std::optional<NodeId> host_of = request.in_place.only;
+  if (host_of && *host_of >= made->facts_.nodes) {
+    return UsageError("--host-of {}: pool '{}' has nodes 0 to {}", *host_of, request.pool,
+                      made->facts_.nodes - 1);
+  }
+  if (host_of && over_tcp) {
+    return UsageError("--host-of imitates hosts over shm; over tcp, nothing is used in place");
+  }
+  const bool reads = over_tcp || !request.in_place.all();
   if (reads && !request.is_cache && pool.host_cache_bytes > 0) {
-    config.host_cache =
-        FindCacheAgent(pool, {request.pool, request.graph, view, found[0]}, program);
+    config.host_cache = FindCacheAgent(pool,
+                                       {.pool = request.pool,
+                                        .graph = request.graph,
+                                        .view = view,
+                                        .id = found[0],
+                                        .host_of = host_of},
+                                       program);
   }
   Place place{.nodes = nodes,
               .compute = request.compute,
@@ -106,6 +119,8 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
               .confined = config.confined,
               .quota = config.quota,
               .host_cache = config.host_cache};
+  std::string host = pool.has_hosts() ? "@" + HostName() : "";
+  if (request.is_cache && host_of) host = fmt::format("@node{}", *host_of);
   for (NodeId i = 0; i < connections.size(); ++i) {
     place.node = request.compute + i;
     std::vector<std::string> words{
@@ -115,8 +130,7 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
         found[0],
         place.ToText(),
         FolderHere(),
-        fmt::format("{}{}", request.process == 0 ? ::getpid() : request.process,
-                    pool.has_hosts() ? "@" + HostName() : ""),
+        fmt::format("{}{}", request.process == 0 ? ::getpid() : request.process, host),
         fmt::format("{}", i),
         fmt::format("{}", request.compute),
         std::string(request.is_cache    ? internal::kCache

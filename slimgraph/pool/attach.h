@@ -15,6 +15,7 @@
 #include "slimgraph/base/shared_memory.h"
 #include "slimgraph/base/sync.h"
 #include "slimgraph/base/types.h"
+#include "slimgraph/fabric/fabric_options.h"
 #include "slimgraph/launch/job.h"
 
 namespace slimgraph {
@@ -32,8 +33,8 @@ struct AttachRequest {
   pid_t process = 0;
   // Of the job; "": tcp if the pool has hosts or is shared with this user, else shm.
   std::string transport = {};
-  bool in_place = true;   // otherwise the job reads lists as from another host
-  bool is_cache = false;  // the job is the agent of a host's cache
+  NodesInPlace in_place = {};  // the job reads the lists of other nodes as from another host
+  bool is_cache = false;       // the job is the agent of a host's cache
   // The command line after the program's name. The other compute nodes and the deputies have the
   // same, and find their Place (launch/place.h) in the environment; deputies also find their part
   // of the graph there (TakeStandingPart()).

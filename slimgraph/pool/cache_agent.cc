@@ -34,9 +34,9 @@ namespace {
 
 using internal::BlockFetcher;
 
-// Of an agent: POOL GRAPH VIEW ID.
+// Of an agent: POOL GRAPH VIEW ID HOST-OF.
 constexpr const char* kCacheVariable = "SLIMGRAPH_CACHE";
-constexpr std::string_view kNoView = "-";
+constexpr std::string_view kNone = "-";
 constexpr int kListener = 3;
 constexpr int kBacklog = 256;
 // Between reports of what is kept, and between signs of life.
@@ -228,6 +228,7 @@ Status ServeAgent(const CachedGraph& graph) {
   SLIM_ASSIGN(const auto attachment, Attachment::Make({.pool = graph.pool,
                                                        .graph = graph.graph,
                                                        .view_of = view_of,
+                                                       .in_place = {.only = graph.host_of},
                                                        .is_cache = true,
                                                        .words = {kPoolCacheCommand}}));
   if (attachment->facts().id != graph.id) {
@@ -250,8 +251,9 @@ Status ServeAgent(const CachedGraph& graph) {
 std::string FindCacheAgent(const PoolDescriptor& pool, const CachedGraph& graph,
                            const std::string& program) {
   // Nobody else can guess the name, since the key is secret.
+  const std::string host = graph.host_of ? fmt::format("/{}", *graph.host_of) : "";
   const CryptoKey hash =
-      HashOf({"slimgraph host cache", pool.key, graph.graph, "/", graph.view, "/", graph.id});
+      HashOf({"slimgraph host cache", pool.key, graph.graph, "/", graph.view, "/", graph.id, host});
   std::string name = "slimgraph-cache-";
   for (const std::byte byte : std::span(hash).first(16)) {
     name += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
@@ -261,17 +263,19 @@ std::string FindCacheAgent(const PoolDescriptor& pool, const CachedGraph& graph,
   const auto folder = PoolsFolder();
   const std::string log = folder ? LogPath(*folder, pool.name) : "";
   const bool has_log = folder && Exists(log).value_or(false);
-  const std::string view = graph.view.empty() ? std::string(kNoView) : graph.view;
-  const auto started =
-      StartProgram({.words = {program, kPoolCacheCommand},
-                    .variables = {{kCacheVariable, fmt::format("{} {} {} {}", graph.pool,
-                                                               graph.graph, view, graph.id)}},
-                    .input = "/dev/null",
-                    .output = has_log ? log : "/dev/null",
-                    .files = {{listener.get(), kListener}, {STDOUT_FILENO, STDERR_FILENO}},
-                    .close_from = kListener + 1,
-                    .folder = "/",
-                    .new_session = true});
+  const std::string view = graph.view.empty() ? std::string(kNone) : graph.view;
+  const std::string host_of =
+      graph.host_of ? fmt::format("{}", *graph.host_of) : std::string(kNone);
+  const auto started = StartProgram(
+      {.words = {program, kPoolCacheCommand},
+       .variables = {{kCacheVariable, fmt::format("{} {} {} {} {}", graph.pool, graph.graph, view,
+                                                  graph.id, host_of)}},
+       .input = "/dev/null",
+       .output = has_log ? log : "/dev/null",
+       .files = {{listener.get(), kListener}, {STDOUT_FILENO, STDERR_FILENO}},
+       .close_from = kListener + 1,
+       .folder = "/",
+       .new_session = true});
   return started ? name : "";
 }
 
@@ -282,13 +286,18 @@ Status ServePoolCache() {
   const std::string text = set == nullptr ? "" : set;
   ::unsetenv(kCacheVariable);
   const auto words = Split(text, ' ');
-  if (words.size() != 4 || ::fcntl(kListener, F_SETFD, FD_CLOEXEC) != 0) {
+  if (words.size() != 5 || ::fcntl(kListener, F_SETFD, FD_CLOEXEC) != 0) {
     return UsageError("{} is started by a job on a pool, not by hand", kPoolCacheCommand);
+  }
+  std::optional<NodeId> host_of;
+  if (words[4] != kNone) {
+    host_of = static_cast<NodeId>(std::strtoul(std::string(words[4]).c_str(), nullptr, 10));
   }
   return ServeAgent({.pool = std::string(words[0]),
                      .graph = std::string(words[1]),
-                     .view = words[2] == kNoView ? "" : std::string(words[2]),
-                     .id = std::string(words[3])});
+                     .view = words[2] == kNone ? "" : std::string(words[2]),
+                     .id = std::string(words[3]),
+                     .host_of = host_of});
 }
 
 }  // namespace slimgraph

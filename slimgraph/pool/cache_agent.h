@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
 #include "slimgraph/pool/descriptor.h"
 
 namespace slimgraph {
@@ -20,6 +22,8 @@ struct CachedGraph {
   std::string graph = {};
   std::string view = {};  // "": the graph as it was loaded
   std::string id = {};    // of its load
+  // The node of the pool whose host is imitated; nothing: this host is meant.
+  std::optional<NodeId> host_of = {};
 };
 
 // Where the agent answers on this host. Starts `program` as the agent if none is there; "" if that

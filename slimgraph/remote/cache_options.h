@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 #include "slimgraph/base/result.h"
+#include "slimgraph/base/types.h"
+#include "slimgraph/fabric/fabric_options.h"
 
 namespace slimgraph {
 
@@ -36,6 +39,10 @@ enum class Delegation { kBlock, kNode };
 // network, they use the pool's memory, which they map. kRead: they copy lists by operations, which
 // are counted, as from another host.
 enum class Access { kInPlace, kRead };
+
+inline NodesInPlace InPlaceBy(Access access, std::optional<NodeId> host_of) {
+  return {.any = access == Access::kInPlace, .only = host_of};
+}
 
 // The budget of one compute node's edge cache: a number of bytes, or a percentage of the bytes that
 // all lists of its memory nodes would take.
@@ -67,6 +74,9 @@ struct CacheOptions {
   MemorySide side = MemorySide::kStrict;
   Delegation delegation = Delegation::kBlock;
   Access access = Access::kInPlace;
+  // Imitates hosts: of the lists in a pool, those of this node alone are on the host of the compute
+  // nodes. With kInPlace.
+  std::optional<NodeId> host_of = {};
   // kReduce and kAuto: while a memory node has used more processor time than this percentage of the
   // elapsed time, its lists are read instead. 0: no limit.
   double memory_cpu_percent = 0;

@@ -17,12 +17,14 @@ class PoolCaches : public PoolTest {
  protected:
   static void SetUpTestSuite() { StartPool({"--host-cache", "64M"}); }
 
-  static JsonValue RunJob(std::vector<std::string> words, bool over_tcp = true) {
-    if (over_tcp) {
-      words.insert(words.end(), {"--transport", "tcp"});
-    } else {
-      words.insert(words.end(), {"--access", "read"});
-    }
+  // Jobs use the cache if some lists are to be read.
+  using Options = std::vector<std::string>;
+  inline static const Options kOverTcp = {"--transport", "tcp"};
+  inline static const Options kRead = {"--access", "read"};
+  static Options HostOf(const char* node) { return {"--host-of", node}; }
+
+  static JsonValue RunJob(std::vector<std::string> words, const Options& options = kOverTcp) {
+    words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"--verify", "--json"});
     const JsonValue report = Parse(Run(words));
     EXPECT_TRUE(report.IsTrue("/verified")) << words[0];
@@ -80,10 +82,10 @@ TEST_F(PoolCaches, LetALaterJobMoveNoLists) {
       words.insert(words.begin() + 1, "p:" + name);
       words.insert(words.end(), {"--compute", compute});
       if (i % 2 == 0) words.insert(words.end(), {"--network", "tcp10"});
-      const bool over_tcp = i % 3 != 1;
-      const double first = BytesRead(RunJob(words, over_tcp));
+      const Options options = i % 3 == 0 ? kOverTcp : i % 3 == 1 ? kRead : HostOf("1");
+      const double first = BytesRead(RunJob(words, options));
       words.insert(words.end(), {"--edge-cache", "0"});
-      const double second = BytesRead(RunJob(words, over_tcp));
+      const double second = BytesRead(RunJob(words, options));
       // A source may have no neighbours. Compute nodes that count patterns together also read words
       // of each other. Which lists cc needs on two of them depends on which one is faster.
       const bool has_sources = words[2].starts_with("--source");
@@ -106,42 +108,65 @@ TEST_F(PoolCaches, OutliveAChangeOfComputeNodes) {
   Run({"pool", "drop", "p", "moving"});
 }
 
+// Each host that is imitated has its own.
+TEST_F(PoolCaches, AreThoseOfTheHostsThatAreImitated) {
+  LoadAs("hosts");
+  const std::vector<std::string> job = {"pagerank", "p:hosts", "--edge-cache", "0"};
+  const double all = BytesRead(RunJob(job, kRead));
+  for (const char* const node : {"0", "1", "2"}) {
+    const double cold = BytesRead(RunJob(job, HostOf(node)));
+    EXPECT_GT(cold, all / 2) << node;
+    EXPECT_LT(cold, all * 0.9) << node;
+  }
+  for (const char* const node : {"2", "0", "1"}) {
+    EXPECT_EQ(BytesRead(RunJob(job, HostOf(node))), 0) << node;
+  }
+  EXPECT_TRUE(Await([] { return Caches().size() == 4; }));
+  EXPECT_NE(Run({"pool", "status", "p"}).find("  cache on node2 of hosts  "), std::string::npos);
+  Run({"pool", "drop", "p", "hosts"});
+  EXPECT_TRUE(Await([] { return Caches().empty(); }));
+}
+
 TEST_F(PoolCaches, AreSharedByEightJobsAtOnce) {
   const std::vector<std::vector<std::string>> kPrograms = {{"bfs", "--source", "1"},
                                                            {"sssp", "--source", "1"},
                                                            {"pagerank"},
                                                            {"cc"},
                                                            {"bc", "--sources", "1,2,3"}};
-  double most = 0;
-  for (const auto& program : kPrograms) {
-    LoadAs("alone");
-    std::vector<std::string> words = program;
-    words.insert(words.begin() + 1, "p:alone");
-    most = std::max(most, BytesRead(RunJob(words)));
-    Run({"pool", "drop", "p", "alone"});
+  for (const Options& options : {kOverTcp, kRead, HostOf("1")}) {
+    double most = 0;
+    for (const auto& program : kPrograms) {
+      LoadAs("alone");
+      std::vector<std::string> words = program;
+      words.insert(words.begin() + 1, "p:alone");
+      most = std::max(most, BytesRead(RunJob(words, options)));
+      Run({"pool", "drop", "p", "alone"});
+    }
+    LoadAs("busy");
+    std::vector<std::unique_ptr<RunningCommand>> jobs;
+    for (std::size_t i = 0; i < 8; ++i) {
+      std::vector<std::string> words = kPrograms[i % kPrograms.size()];
+      words.insert(words.begin(), CommandPath());
+      words.insert(words.begin() + 2, "p:busy");
+      words.insert(words.end(), options.begin(), options.end());
+      words.insert(words.end(), {"--verify", "--json"});
+      jobs.push_back(
+          std::make_unique<RunningCommand>(words, std::vector<std::string>{"TEST_MARK=pool"}));
+    }
+    double all = 0;
+    for (auto& job : jobs) {
+      const CommandEnd end = job->Wait();
+      ASSERT_EQ(end.code, 0) << end.err;
+      const JsonValue report = Parse(end.out);
+      EXPECT_TRUE(report.IsTrue("/verified"));
+      all += BytesRead(report);
+    }
+    EXPECT_LE(all, 1.3 * most) << options[0];
+    EXPECT_GT(all, 0) << options[0];
+    EXPECT_TRUE(Await([] { return Caches().size() == 1 && Caches()[0].bytes > 0; }));
+    Run({"pool", "drop", "p", "busy"});
+    EXPECT_TRUE(Await([] { return Caches().empty(); }));
   }
-  LoadAs("busy");
-  std::vector<std::unique_ptr<RunningCommand>> jobs;
-  for (std::size_t i = 0; i < 8; ++i) {
-    std::vector<std::string> words = kPrograms[i % kPrograms.size()];
-    words.insert(words.begin(), CommandPath());
-    words.insert(words.begin() + 2, "p:busy");
-    words.insert(words.end(), {"--transport", "tcp", "--verify", "--json"});
-    jobs.push_back(
-        std::make_unique<RunningCommand>(words, std::vector<std::string>{"TEST_MARK=pool"}));
-  }
-  double all = 0;
-  for (auto& job : jobs) {
-    const CommandEnd end = job->Wait();
-    ASSERT_EQ(end.code, 0) << end.err;
-    const JsonValue report = Parse(end.out);
-    EXPECT_TRUE(report.IsTrue("/verified"));
-    all += BytesRead(report);
-  }
-  EXPECT_LE(all, 1.3 * most);
-  EXPECT_GT(all, 0);
-  EXPECT_TRUE(Await([] { return Caches().size() == 1 && Caches()[0].bytes > 0; }));
-  Run({"pool", "drop", "p", "busy"});
 }
 
 // A job whose agent is killed, or stopped, reads from the pool itself. Once the agent has ended,

@@ -312,8 +312,25 @@ TEST_F(PoolJobs, UseListsWhereTheyAreUnlessTheyAreToBeRead) {
       const double read = bytes_with({"--access", "read"});
       EXPECT_GT(read, 10'000) << job[0];
       EXPECT_NEAR(bytes_with({"--network", "fdr"}), read, read / 4) << job[0];
+      // On the hosts of each of three nodes, two thirds are read.
+      double on_hosts = 0;
+      for (const char* const node : {"0", "1", "2"}) {
+        const double on_host = bytes_with({"--host-of", node});
+        EXPECT_LT(on_host, read * 0.9) << job[0];
+        on_hosts += on_host;
+      }
+      EXPECT_NEAR(on_hosts, 2 * read, read / 4) << job[0];
+      EXPECT_LT(bytes_with({"--host-of", "1", "--network", "fdr"}), read * 0.9) << job[0];
     }
   }
+  ExpectRefusal({"pagerank", "p:kron", "--host-of", "3"}, 2,
+                "--host-of 3: pool 'p' has nodes 0 to 2");
+  ExpectRefusal({"pagerank", "p:kron", "--host-of", "1", "--transport", "tcp"}, 2,
+                "--host-of imitates hosts over shm");
+  ExpectRefusal({"pagerank", "p:kron", "--host-of", "1", "--access", "read"}, 2,
+                "--access and --host-of exclude each other");
+  ExpectRefusal({"pagerank", scratch_->File("kron.slim"), "--host-of", "1"}, 2,
+                "--host-of is for a graph of a pool, NAME:G");
   const CommandEnd refused =
       RunSlimgraph({"pagerank", scratch_->File("kron.slim"), "--access", "read"});
   EXPECT_EQ(refused.code, 2);

@@ -130,9 +130,10 @@ TEST_P(ApplicationsOn, AgreeWithSerialCodesInAllModesAndCaches) {
   for (const std::uint32_t threads : {1U, 2U}) {
     if (nodes >= 5 && (threads + nodes + compute + world.seed) % 2 == 0) continue;  // saves time
     ExpectNodesRun(nodes, [&, nodes = nodes, compute = compute, standing = standing](Job& job) {
-      auto cluster = Unwrap(Cluster::Start(
-          job,
-          {.compute = compute, .threads = threads, .in_place = (threads + world.seed) % 2 == 0}));
+      auto cluster =
+          Unwrap(Cluster::Start(job, {.compute = compute,
+                                      .threads = threads,
+                                      .in_place = {.any = (threads + world.seed) % 2 == 0}}));
       dgemini::Exchange exchange(*cluster);
       // Each shape uses different caches for a graph and mode, so that all combinations occur.
       std::size_t turn = nodes + compute * 5 + threads + world.seed % 7;

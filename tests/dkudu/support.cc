@@ -236,7 +236,7 @@ void OnMiningJob(const Shape& shape, const std::string& path, dkudu::ListPart pa
                                                      .threads = shape.threads,
                                                      .transport = shape.transport,
                                                      .serving_threads = 1,
-                                                     .in_place = shape.in_place}));
+                                                     .in_place = {.any = shape.in_place}}));
     if (shape.standing) {
       const SlimFile file = Unwrap(SlimFile::Open(path));
       std::optional<dkudu::StandingLists> own;

@@ -29,11 +29,11 @@ def draw_job(random):
         return spec
 
 
-def draw_shape(random, may_move, steps):
-    words = ["--threads", random.choice([1, 1, 2, 3]),
-             "--transport", random.choice(["shm", "shm", "tcp"])]
-    if random.random() < 0.4:
-        words += ["--access", "read"]
+def draw_shape(random, nodes, may_move, steps):
+    transport = random.choice(["shm", "shm", "tcp"])
+    words = ["--threads", random.choice([1, 1, 2, 3]), "--transport", transport]
+    words += random.choice([[], ["--access", "read"],
+                            ["--host-of", random.randrange(nodes)] if transport == "shm" else []])
     if not may_move or random.random() < 0.2:
         return words + ["--compute", random.randint(1, 4)]
     longest = random.choice([2, 5, 30])
@@ -45,8 +45,9 @@ def draw_shape(random, may_move, steps):
 
 
 def draw_host_cache(random, shape):
-    """Its size; None: none. It serves jobs over tcp, and is harmless for others."""
-    return random.choice([None, "16K", "300K", "64M"]) if "tcp" in shape else None
+    """Its size; None: none. It serves jobs that read lists, and is harmless for others."""
+    reads = {"tcp", "--access", "--host-of"} & set(shape)
+    return random.choice([None, "16K", "300K", "64M"]) if reads else None
 
 
 def draw(random):
@@ -56,7 +57,7 @@ def draw(random):
     else:
         may_move, steps = "--repeat" not in spec["words"], 30
     nodes = random.randint(1, 4)
-    shape = draw_shape(random, may_move, steps)
+    shape = draw_shape(random, nodes, may_move, steps)
     return {**spec, "of": spec["family"], "family": "pools", "nodes": nodes,
             "copies": random.choice([1, 1, 2]) if nodes > 1 else 1,
             "survives": may_move and random.random() < 0.3,

@@ -157,6 +157,8 @@ TEST_F(AttachedSession, ComputesAsOnTheFile) {
         options.threads = all.size() % 2 + 1;
         options.cache.side = side;
         options.cache.level = static_cast<CacheLevel>(1 + all.size() % 4);
+        if (all.size() % 3 == 1) options.cache.access = Access::kRead;
+        if (all.size() % 3 == 2 && options.transport == "shm") options.cache.host_of = compute % 3;
         all.push_back(options);
       }
     }
@@ -182,6 +184,11 @@ TEST_F(AttachedSession, ComputesAsOnTheFile) {
   same([&](Graph& graph) { return ConnectedComponents(graph); });
   same([&](Graph& graph) { return BetweennessCentrality(graph, std::span(&source, 1)); });
   same([&](Graph& graph) { return CoreNumbers(graph); });
+  SessionOptions elsewhere;
+  elsewhere.cache.host_of = 3;
+  const auto refused = Attach("g", elsewhere);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "SessionOptions.cache.host_of 3: pool 'p' has nodes 0 to 2");
   EXPECT_TRUE(ChildProcesses().empty());
   AwaitNobodyAttached();
 }

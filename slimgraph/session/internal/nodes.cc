@@ -124,7 +124,7 @@ Status Nodes::StartAttached(const SessionOptions& options) {
                         .graph = options.pool_graph.substr(colon + 1),
                         .compute = request_.compute,
                         .transport = options.transport,
-                        .in_place = options.cache.access == Access::kInPlace,
+                        .in_place = InPlaceBy(options.cache.access, options.cache.host_of),
                         .words = {kMemoryNodeCommand},
                         .compute_command = {options.memory_node_program, kComputeNodeCommand}}));
   nodes_ = request_.compute + attachment_->facts().nodes;

@@ -20,7 +20,7 @@ ClusterOptions ClusterRequest::Options() const {
           .network = network,
           .qps_per_peer = 1,
           .serving_threads = 0,
-          .in_place = cache.access == Access::kInPlace};
+          .in_place = InPlaceBy(cache.access, cache.host_of)};
 }
 
 std::uint64_t OriginalIdBytes(const GraphSource& graph) {

@@ -22,6 +22,7 @@ constexpr std::pair<std::string_view, std::string_view> kWordings[] = {
     {"--chunk-memory", "MatchOptions.chunk_bytes"},
     {"--edge-cache", "SessionOptions.cache.edges"},
     {"--transport", "SessionOptions.transport"},
+    {"--host-of", "SessionOptions.cache.host_of"},
     {"--network", "SessionOptions.network"},
     {"--compute", "SessionOptions.compute"},
     {"--nodes", "SessionOptions.nodes"},
