@@ -23,7 +23,7 @@ Result<std::unique_ptr<DelegatedLists>> DelegatedLists::Make(Endpoint& endpoint,
   lists->index_ = std::move(index);
   if (level == CacheLevel::kEdge) {
     SLIM_ASSIGN(auto cache, EdgeCache::Make(lists->index_->groups(), part.arcs, part.weight_bytes,
-                                            budget, whole));
+                                            budget, whole, /*may_code=*/!lists->in_place()));
     lists->cache_.emplace(std::move(cache));
   }
   return lists;

@@ -14,8 +14,8 @@ Result<std::unique_ptr<CacheBudget>> CacheBudget::Make(std::uint64_t bytes,
 }
 
 Result<EdgeCache> EdgeCache::Make(VertexId groups, EdgeOffset arcs, std::size_t weight_bytes,
-                                  CacheBudget& budget, bool whole) {
-  EdgeCache cache(budget, groups, weight_bytes, whole);
+                                  CacheBudget& budget, bool whole, bool may_code) {
+  EdgeCache cache(budget, groups, weight_bytes, whole, may_code && budget.codes());
   if (arcs == 0) return cache;
   // A partly filled cache uses small pages, because only pages with cached lists take memory.
   const auto pages = whole ? PageBuffer::Pages::kHuge : PageBuffer::Pages::kSmall;
@@ -39,7 +39,7 @@ EdgeCache::Form EdgeCache::Claim(VertexId group, EdgeOffset arcs, std::uint64_t 
   const std::uint64_t decoded = arcs * (sizeof(VertexId) + weight_bytes_);
   // With the slack, decoding a group's last list does not read what another thread writes.
   const std::uint64_t coded =
-      budget_->codes() ? CodedBytes(/*groups=*/1, arcs, weight_bytes_, coded_bytes) : 0;
+      codes_ ? CodedBytes(/*groups=*/1, arcs, weight_bytes_, coded_bytes) : 0;
   if (budget_->TryReserveDecoded(decoded, coded)) return Form::kDecoded;
   if (std::byte* const place = coded > 0 ? budget_->TryTakeCoded(coded) : nullptr) {
     places_[group] = place;

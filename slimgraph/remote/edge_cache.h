@@ -92,9 +92,10 @@ class EdgeCache {
       sizeof(Form) + sizeof(std::byte*) + sizeof(std::uint64_t);
 
   // `whole`: the budget suffices for all lists decoded, so a group is read when any list of it is
-  // needed.
+  // needed. `may_code`: groups may be kept coded, if the budget has room for it. That is of no use
+  // for lists that lie coded on this host.
   static Result<EdgeCache> Make(VertexId groups, EdgeOffset arcs, std::size_t weight_bytes,
-                                CacheBudget& budget, bool whole);
+                                CacheBudget& budget, bool whole, bool may_code = true);
   // What the coded form of all lists takes in the cache.
   static std::uint64_t CodedBytes(VertexId groups, EdgeOffset arcs, std::size_t weight_bytes,
                                   std::uint64_t coded_bytes);
@@ -146,12 +147,13 @@ class EdgeCache {
 
  private:
   using Counters = std::vector<std::atomic<std::uint64_t>>;
-  EdgeCache(CacheBudget& budget, VertexId groups, std::size_t weight_bytes, bool whole)
+  EdgeCache(CacheBudget& budget, VertexId groups, std::size_t weight_bytes, bool whole, bool codes)
       : budget_(&budget),
         states_(groups),
-        places_(budget.codes() ? groups : 0),
+        places_(codes ? groups : 0),
         weight_bytes_(weight_bytes),
-        whole_(whole) {}
+        whole_(whole),
+        codes_(codes) {}
 
   CacheBudget* budget_;
   std::vector<std::atomic<std::uint8_t>> states_;  // by group
@@ -162,6 +164,7 @@ class EdgeCache {
   Admission admission_ = Admission::kAtOnce;
   std::size_t weight_bytes_;
   bool whole_;
+  bool codes_;
 };
 
 }  // namespace slimgraph

@@ -337,6 +337,22 @@ TEST_F(PoolJobs, UseListsWhereTheyAreUnlessTheyAreToBeRead) {
   EXPECT_EQ(refused.err, "slimgraph: --access is for a graph of a pool, NAME:G\n");
 }
 
+// Of the lists that are read, some are kept decoded, some coded, and some not. Those in place are
+// never kept coded.
+TEST_F(PoolJobs, KeepSomeListsOnImitatedHosts) {
+  for (const std::vector<std::string>& job : std::vector<std::vector<std::string>>{
+           {"sssp", "p:kron", "--source", "1"}, {"pagerank", "p:kron"}, {"kcore", "p:kron"}}) {
+    for (const char* const room : {"15%", "30%", "60%"}) {
+      for (const char* const node : {"0", "1", "2"}) {
+        std::vector<std::string> words = job;
+        words.insert(words.end(), {"--host-of", node, "--edge-cache", room, "--delegate", "node",
+                                   "--compute", "2", "--verify"});
+        EXPECT_NE(Run(words).find("equals that of a serial computation"), std::string::npos);
+      }
+    }
+  }
+}
+
 TEST_F(PoolJobs, TakeNoMoreThanTheirQuota) {
   constexpr double kRate = 1 << 20;
   constexpr double kPoolNodes = 2;
