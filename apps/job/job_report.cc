@@ -213,9 +213,10 @@ std::string DescribeTraffic(std::span<const Traffic> phases) {
     kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", FormatCount(operations),
                          TrafficKindName(kind));
   }
-  return fmt::format("{} ({} of them headers) in {} round trips: {} operations",
-                     FormatBytes(total.bytes()), FormatBytes(total.header_bytes),
-                     FormatCount(total.round_trips), kinds);
+  return fmt::format("{} ({} of them headers) in {}: {} operation{}", FormatBytes(total.bytes()),
+                     FormatBytes(total.header_bytes),
+                     FormatCounted(total.round_trips, "round trip"), kinds,
+                     total.operations == 1 ? "" : "s");
 }
 
 }  // namespace slimgraph

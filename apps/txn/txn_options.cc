@@ -124,7 +124,8 @@ Result<txn::EngineOptions> EngineOptionsOf(const TxnOptions& options,
               txn::StageCode::Parse(options.stages, protocol.name(), protocol.stages()));
   if (options.work.lookup == txn::Lookup::kTree) {
     if (options.mix_stages || engine.stages != txn::StageCode::All(/*one_sided=*/false)) {
-      return UsageError("--lookup tree needs --stages rpc or tcp: nodes search their own trees");
+      return UsageError(
+          "--lookup tree is for --stages rpc or tcp alone: nodes search their own trees");
     }
     engine.cache_bytes = 0;
   }
