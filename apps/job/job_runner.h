@@ -39,8 +39,9 @@ struct JobOptions {
   bool may_move = false;
   std::string stays_with = {};  // the option with which it may not
   std::vector<ComputeFrom> schedule = {};
-  bool survive = false;               // on a pool: go on when a node other than 0 has died
-  std::optional<Access> access = {};  // on a pool, as host_of
+  bool survive = false;  // on a pool: go on when a node other than 0 has died
+  // On a pool, if given: see CacheOptions.
+  std::optional<Access> access = {};
   std::optional<NodeId> host_of = {};
   NodeId nodes_if_alone = 1;  // number of nodes without a launcher and without --nodes
   std::uint32_t threads = 1;

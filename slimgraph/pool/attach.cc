@@ -119,6 +119,7 @@ Result<std::unique_ptr<Attachment>> Attachment::Make(const AttachRequest& reques
               .confined = config.confined,
               .quota = config.quota,
               .host_cache = config.host_cache};
+  // Agents of imitated hosts differ in it, too.
   std::string host = pool.has_hosts() ? "@" + HostName() : "";
   if (request.is_cache && host_of) host = fmt::format("@node{}", *host_of);
   for (NodeId i = 0; i < connections.size(); ++i) {

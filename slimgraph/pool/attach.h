@@ -33,7 +33,7 @@ struct AttachRequest {
   pid_t process = 0;
   // Of the job; "": tcp if the pool has hosts or is shared with this user, else shm.
   std::string transport = {};
-  NodesInPlace in_place = {};  // the job reads the lists of other nodes as from another host
+  NodesInPlace in_place = {};  // the lists of all others are read as from another host
   bool is_cache = false;       // the job is the agent of a host's cache
   // The command line after the program's name. The other compute nodes and the deputies have the
   // same, and find their Place (launch/place.h) in the environment; deputies also find their part

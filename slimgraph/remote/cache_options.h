@@ -40,6 +40,7 @@ enum class Delegation { kBlock, kNode };
 // are counted, as from another host.
 enum class Access { kInPlace, kRead };
 
+// `host_of`: see CacheOptions.
 inline NodesInPlace InPlaceBy(Access access, std::optional<NodeId> host_of) {
   return {.any = access == Access::kInPlace, .only = host_of};
 }
