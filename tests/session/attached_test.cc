@@ -189,6 +189,20 @@ TEST_F(AttachedSession, ComputesAsOnTheFile) {
   const auto refused = Attach("g", elsewhere);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().message, "SessionOptions.cache.host_of 3: pool 'p' has nodes 0 to 2");
+  elsewhere.cache.host_of = 1;
+  constexpr const char* kForPools =
+      "SessionOptions.cache.host_of is for a graph of a pool, with cache.access kInPlace";
+  const auto no_pool = Session::Open(elsewhere);
+  ASSERT_FALSE(no_pool);
+  EXPECT_EQ(no_pool.error().message, kForPools);
+  elsewhere.cache.access = Access::kRead;
+  const auto reads = Attach("g", elsewhere);
+  ASSERT_FALSE(reads);
+  EXPECT_EQ(reads.error().message, kForPools);
+  elsewhere.cache.host_of.reset();
+  const auto reads_file = Session::Open(elsewhere);
+  ASSERT_FALSE(reads_file);
+  EXPECT_EQ(reads_file.error().message, "SessionOptions.cache.access is for a graph of a pool");
   EXPECT_TRUE(ChildProcesses().empty());
   AwaitNobodyAttached();
 }

@@ -39,6 +39,14 @@ Status CheckOptions(const SessionOptions& options) {
         "a session's memory nodes cannot reduce, because they do not run its program: give kStrict "
         "or kServe as SessionOptions.cache.side");
   }
+  const bool reads = options.cache.access == Access::kRead;
+  if (reads && options.pool_graph.empty()) {
+    return UsageError("SessionOptions.cache.access is for a graph of a pool");
+  }
+  if (options.cache.host_of && (reads || options.pool_graph.empty())) {
+    return UsageError(
+        "SessionOptions.cache.host_of is for a graph of a pool, with cache.access kInPlace");
+  }
   if (!options.transport.empty()) SLIM_TRY(CheckTransport(options.transport));
   return CheckNetwork(options.network);
 }

@@ -1,5 +1,5 @@
-// A B+tree from keys to offsets: what a node searches that finds its tuples as servers usually do,
-// for comparison with a hash (TableSpec::by_tree).
+// A B+tree from keys to the offsets of tuples. Servers usually find records in such a tree. A node
+// can search one instead of its hash table, for comparison (TableSpec::by_tree).
 //
 // One thread at a time inserts, beside lookups of others. A lookup that an insertion has overtaken
 // begins again. It meets only whole nodes: none is freed while the tree is in use.
