@@ -91,12 +91,14 @@ TEST(DISABLED_Process, CannotWriteTheLog) {
 }
 
 TEST_F(HurtStores, SayThatTheLogCannotBeWritten) {
+  // So many that the changes are few and are not folded, which would begin a new log.
+  constexpr std::uint64_t kEdges = 20'000;
   Session session = SessionOf(1);
-  ASSERT_OK(MakePath(session, path_));
+  ASSERT_OK(MakePath(session, path_, {}, kEdges));
   const CommandEnd end = RunSelf("DISABLED_Process.CannotWriteTheLog", path_);
   EXPECT_EQ(end.code, 0) << end.out << end.err;
   GraphStore store = StoreOf(session, path_);
-  EXPECT_EQ(EdgesOf(store), 10U);
+  EXPECT_EQ(EdgesOf(store), kEdges + 1);
   ASSERT_OK(session.Close());
 }
 
