@@ -1,6 +1,8 @@
 // Fetches the tuples of a transaction step by step, where a step needs what earlier steps have
-// read. Some protocols need the names of all tuples at first. There an attempt that comes to
-// unnamed tuples is aborted, and the next attempt names these too, so that it comes further.
+// read. Some protocols need the names of all tuples at first. There an attempt cannot commit once
+// it comes to unnamed tuples. The first few are aborted then, and the next attempt names these too.
+// A later one gives its tuples back and only looks at the unnamed ones (Transaction::Look), so that
+// it comes to all the others as well.
 #pragma once
 
 #include <map>
@@ -17,7 +19,7 @@ class StepwiseFetch {
       : protocol_(protocol), names_first_(protocol.fetches_once()) {}
 
   // Another transaction was chosen.
-  void Forget() { named_.clear(); }
+  void Forget();
   // An attempt begins.
   void Begin();
   // False: the transaction was aborted. A tuple that was named to be written, but is not wanted any
@@ -39,7 +41,8 @@ class StepwiseFetch {
   const Protocol& protocol_;
   const bool names_first_;
   bool fetched_ = false;
-  std::size_t used_ = 0;  // how many names were used in this attempt
+  std::uint32_t gave_up_ = 0;  // how many attempts were aborted at unnamed tuples
+  std::size_t used_ = 0;       // how many names were used in this attempt
   std::map<std::pair<Table*, Key>, Name> named_;
   std::vector<Want> wants_;
   std::vector<Access*> accesses_;

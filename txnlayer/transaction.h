@@ -66,6 +66,11 @@ class Transaction {
   bool StartFetch(std::span<const Want> wants, Access** out);
   bool FinishFetch();
 
+  // Gives all tuples back, and from then on only looks: what it fetches is read as it is just then,
+  // and belongs to no one state. So it never commits: its end has the reason kUnnamed.
+  void Look();
+  bool looks() const { return looks_; }
+
   // Deletes: the record is absent once the transaction has committed.
   static void Delete(Access& access) { access.SetExists(false); }
 
@@ -259,6 +264,7 @@ class Transaction {
   AbortReason reason_ = AbortReason::kNone;
   Conflict conflict_;
   bool open_ = false;
+  bool looks_ = false;
   bool only_reads_ = false;           // at the time timestamp_
   Timestamp reading_since_ = 0;       // by the clock
   std::vector<Timestamp> sees_;       // see Access::sees

@@ -203,6 +203,7 @@ class Durable : public ::testing::TestWithParam<std::string> {
     setting.journal = "";
     setting.kill_all_after_us = 0;
     setting.txn.transactions = 40;
+    setting.txn.seconds = 60;
     setting.txn.death = {};
     const NodesEnd end = RunJob(setting, [&](const std::vector<std::string>& lines) {
       const bool strict = IsStrict(setting.txn.protocol);

@@ -2,7 +2,9 @@
 // want different ones.
 #include "txnlayer/stepwise_fetch.h"
 
-#include "tests/txnlayer/support.h"
+#include <functional>
+
+#include "tests/txnlayer/graph_support.h"
 
 namespace slimgraph::test {
 namespace {
@@ -61,6 +63,101 @@ TEST(StepwiseFetches, ForgetWhatTheLastAttemptDidNotWant) {
 
 TEST(StepwiseFetches, ForgetWhatThisAttemptDoesNotBeginWith) {
   ExpectEnd({{{0, 400}, {1000, 200}}, {{2000, 400}, {1000, 200}}}, AbortReason::kNone, 3);
+}
+
+// Twelve steps, but only five attempts without all names.
+TEST(StepwiseFetches, LookAtAllThatIsLeft) {
+  std::vector<Part> steps;
+  for (Key first = 0; first < 12; ++first) steps.push_back({100 * first, 3});
+  ExpectEnd({steps}, AbortReason::kNone, 6);
+}
+
+// An attempt that looks, and finds another way each time.
+TEST(StepwiseFetches, LookAgainWhereOthersAreWanted) {
+  std::vector<std::vector<Part>> attempts;
+  for (Key attempt = 0; attempt < 8; ++attempt) {
+    auto& steps = attempts.emplace_back();
+    for (Key step = 0; step < 8; ++step) steps.push_back({10 * step + attempt, 1});
+  }
+  ExpectEnd(attempts, AbortReason::kNone, 9);
+}
+
+TEST(StepwiseFetches, EndWhereTooManyAreLookedAt) {
+  std::vector<Part> steps;
+  for (Key first = 0; first < 7; ++first) steps.push_back({100 * first, 100});
+  ExpectEnd({steps}, AbortReason::kTooLarge, 5);
+}
+
+using End = std::function<bool(txn::Transaction&)>;
+
+// However it ends, an attempt that has looked decides nothing, changes nothing, and holds nothing.
+void ExpectNoDecision(const char* stages, const End& end) {
+  TxnSetting setting{.protocol = "calvin", .stages = stages, .nodes = 2, .compute = 1};
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    const auto protocol = *txn::MakeProtocol("calvin");
+    txn::EngineOptions options;
+    options.stages = *txn::StageCode::Parse(stages, protocol->name(), protocol->stages());
+    const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+    txn::Table* const table = *engine->tables().Add({"t", 8, 5000});
+    ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+      transaction.Begin();
+      ASSERT_NE(transaction.Write(*table, 1), nullptr);
+      transaction.Look();
+      for (const Key key : {1, 2, 3}) {
+        Access* const access = transaction.Write(*table, key);
+        ASSERT_NE(access, nullptr);
+        EXPECT_EQ(access->Get<std::uint64_t>(), 0);
+        access->SetExists(true);
+        access->Put(std::uint64_t{7});
+      }
+      EXPECT_FALSE(end(transaction));
+      EXPECT_EQ(transaction.reason(), AbortReason::kUnnamed);
+      transaction.Begin(true);
+      const txn::Want wants[] = {{table, 1, true}, {table, 2, true}, {table, 3, true}};
+      Access* found[3];
+      ASSERT_TRUE(transaction.Fetch(wants, found));
+      for (const Access* const access : found) EXPECT_FALSE(access->exists());
+      EXPECT_TRUE(transaction.Commit());
+    }));
+  });
+}
+
+TEST(StepwiseFetches, DecideNothingWithLooks) {
+  const auto abort = [](txn::Transaction& transaction) {
+    transaction.Abort();
+    return false;
+  };
+  for (const char* const stages : {"rpc", "one-sided"}) {
+    ExpectNoDecision(stages, abort);
+    ExpectNoDecision(stages, std::mem_fn(&txn::Transaction::Commit));
+    ExpectNoDecision(stages, std::mem_fn(&txn::Transaction::AbortIfConsistent));
+  }
+}
+
+// A body that rolls back is only believed if it has not merely looked.
+TEST(StepwiseFetches, RollBackWhatWasReadTogether) {
+  TxnSetting setting{.protocol = "calvin", .nodes = 1, .coroutines = 1};
+  const auto protocol = *txn::MakeProtocol("calvin");
+  OnTxnJob(setting, [&](Cluster& cluster) {
+    const FileSource empty("");
+    GraphOnNode made;
+    MakeGraph(cluster, setting, *protocol, empty, {.room_vertices = 64, .room_edges = 64}, made);
+    ASSERT_FALSE(::testing::Test::HasFatalFailure());
+    ASSERT_TRUE(made.engine->Run([&](txn::Transaction& transaction) {
+      txn::GraphTransaction work(*made.graph, transaction);
+      std::uint32_t looks = 0;
+      const txn::Verdict verdict = work.Run([&](txn::GraphTransaction& g) {
+        for (txn::VertexName v = 0; v < 8; ++v) {
+          if (g.AddVertex(v, {}) == txn::Answer::kAborted) return txn::Answer::kAborted;
+        }
+        looks += transaction.looks() ? 1 : 0;
+        return txn::Answer::kNo;
+      });
+      EXPECT_EQ(verdict.end, txn::Answer::kNo);
+      EXPECT_EQ(looks, 1);
+      EXPECT_FALSE(transaction.looks());
+    }));
+  });
 }
 
 TEST(StepwiseFetches, EndWhereTooManyAreWanted) {

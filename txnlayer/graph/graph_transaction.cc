@@ -32,7 +32,7 @@ Verdict GraphTransaction::Run(const Body& body, bool only_reads) {
     transaction_.Begin(again, NowNs(), only_reads);
     Open(again);
     Answer answer = body(*this);
-    if (answer == Answer::kNo) RollBack();
+    if (answer == Answer::kNo && !RollBack()) answer = Answer::kAborted;
     if (answer == Answer::kYes && !Commit()) answer = Answer::kAborted;
     verdict.end = answer;
     if (answer != Answer::kAborted) return verdict;
@@ -104,7 +104,10 @@ bool GraphTransaction::Commit() {
   return true;
 }
 
-void GraphTransaction::RollBack() { transaction_.Abort(); }
+bool GraphTransaction::RollBack() {
+  transaction_.Abort();
+  return !learning();
+}
 
 bool GraphTransaction::CheckName(VertexName vertex) {
   const VertexName most = MaxVertexName(graph_.shape().directed);

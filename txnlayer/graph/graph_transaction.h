@@ -60,7 +60,8 @@ class GraphTransaction {
   // The steps of Run, after Transaction::Begin().
   void Open(bool again);
   bool Commit();
-  void RollBack();
+  // False: the transaction is still learning(), so that it is not known whether to roll back.
+  bool RollBack();
   // The same if all that it has read belongs to one state. Otherwise it is aborted, and returns
   // false.
   bool RollBackIfConsistent() { return transaction_.AbortIfConsistent(); }
@@ -93,7 +94,7 @@ class GraphTransaction {
   // The changes of these numbers by the current transaction, or by the last one.
   std::int64_t vertex_change() const { return vertex_change_; }
   std::int64_t edge_change() const { return edge_change_; }
-  // The transaction was aborted after it had learnt which records it needs. Retry with Open(true).
+  // The transaction was aborted, as it had to learn which records it needs. Retry with Open(true).
   bool learning() const { return transaction_.reason() == AbortReason::kUnnamed; }
   // The changes of all commits so far, if the graph's options ask for a journal. Each commit has
   // its time, the number of words that follow, and these words: updates (graph_model/update.h).

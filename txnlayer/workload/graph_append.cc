@@ -49,6 +49,10 @@ class GraphAppendClient : public ListHistoryClient {
 
  protected:
   Attempt Run(Transaction& transaction, std::vector<ListOperation>& operations) override {
+    by_index_.clear();
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      by_index_.push_back(index_ != nullptr && Chance(random(), 0.5));
+    }
     work_.Open(false);
     bool well = Do(operations);
     while (!well && work_.learning()) {
@@ -56,22 +60,24 @@ class GraphAppendClient : public ListHistoryClient {
       work_.Open(true);
       well = Do(operations);
     }
-    return well && work_.Commit() ? Attempt::kCommitted : Attempt::kAborted;
+    return well ? Attempt::kCommitted : Attempt::kAborted;
   }
 
  private:
   bool Do(std::vector<ListOperation>& operations) {
-    return std::all_of(operations.begin(), operations.end(), [&](ListOperation& operation) {
-      return operation.append ? Append(operation) : Read(operation);
-    });
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      ListOperation& one = operations[i];
+      if (!(one.append ? Append(one, by_index_[i]) : Read(one, by_index_[i]))) return false;
+    }
+    return work_.Commit();
   }
 
-  bool Append(const ListOperation& operation) {
+  bool Append(const ListOperation& operation, bool by_index) {
     const VertexName value = kFirstValue + operation.value;
     std::uint64_t length = 0;
     const Answer counted = work_.Degree(operation.key, length);
     if (counted == Answer::kAborted) return false;
-    if (index_ != nullptr && Chance(random(), 0.5)) {
+    if (by_index) {
       if (!FindValues(operation.key)) return false;
       length = values_.size();
     }
@@ -114,8 +120,8 @@ class GraphAppendClient : public ListHistoryClient {
     return true;
   }
 
-  bool Read(ListOperation& operation) {
-    if (index_ != nullptr && Chance(random(), 0.5)) return ReadByIndex(operation);
+  bool Read(ListOperation& operation, bool by_index) {
+    if (by_index) return ReadByIndex(operation);
     if (work_.Neighbours(operation.key, {}, list_) == Answer::kAborted) return false;
     // The edges of one transaction have the same time. They are listed by ascending values, and the
     // stable sort keeps that order.
@@ -132,6 +138,7 @@ class GraphAppendClient : public ListHistoryClient {
 
   GraphTransaction work_;
   const VertexIndexes::Index* const index_;  // null: there is none
+  std::vector<bool> by_index_;  // the operations that read by the index, in all attempts
   std::vector<VertexName> values_;
   NeighbourList list_;
   std::vector<StoredEdge> edges_;

@@ -1,11 +1,22 @@
 #include "txnlayer/stepwise_fetch.h"
 
 namespace slimgraph::txn {
+namespace {
+
+// A transaction of so few steps commits sooner without looking.
+constexpr std::uint32_t kMostGivenUp = 4;
+
+}  // namespace
 
 // What earlier attempts have named may be of no use any more.
 void StepwiseFetch::DropUnusedIfTooMany() {
   if (named_.size() <= protocol_.most_accesses()) return;
   std::erase_if(named_, [](const auto& one) { return !one.second.used; });
+}
+
+void StepwiseFetch::Forget() {
+  named_.clear();
+  gave_up_ = 0;
 }
 
 void StepwiseFetch::Begin() {
@@ -25,10 +36,14 @@ bool StepwiseFetch::Fetch(Transaction& transaction, std::span<const Want> wants,
     used_ += name.used ? 0 : 1;
     name.used = true;
   }
-  if (late || wants_too_many()) {
+  const bool gives_up = late && !transaction.looks() && gave_up_ < kMostGivenUp;
+  if (gives_up) ++gave_up_;
+  if (gives_up || wants_too_many()) {
     transaction.Abort(wants_too_many() ? AbortReason::kTooLarge : AbortReason::kUnnamed);
     return false;
   }
+  if (late && !transaction.looks()) transaction.Look();
+  if (transaction.looks()) return transaction.Fetch(wants, out);
   if (!fetched_ && !FetchNamed(transaction)) return false;
   for (const Want& want : wants) *out++ = named_[{want.table, want.key}].access;
   return true;

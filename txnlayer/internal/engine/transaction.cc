@@ -73,6 +73,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
   if (!keeps || thread_.clock.IsTooOld(timestamp_, now_ns)) {
     timestamp_ = thread_.clock.NextTimestamp(owner_, now_ns);
   }
+  looks_ = false;
   only_reads_ = only_reads && thread_.times;
   if (only_reads_) BeginReading(now_ns);
   if (!again) {
@@ -152,7 +153,8 @@ bool Transaction::Outlasts(bool writes) {
 bool Transaction::EnterCommit() {
   SLIM_CHECK(open_, "the transaction has ended");
   if (in_commit_) return true;
-  if (!FinishFetch()) return false;
+  if (looks_) Fail(AbortReason::kUnnamed);
+  if (looks_ || !FinishFetch()) return false;
   if (only_reads_) return true;
   if (!engine_.protocol().Acquire(*this)) {
     Fail(reason_);
@@ -218,11 +220,23 @@ bool Transaction::Commit() {
   return true;
 }
 
-void Transaction::Abort(AbortReason reason) { Fail(reason); }
+void Transaction::Look() {
+  SLIM_CHECK(open_, "the transaction has ended");
+  engine_.protocol().Release(*this);
+  looks_ = true;
+}
+
+// What its caller concludes from looks may be wrong.
+void Transaction::Abort(AbortReason reason) {
+  const bool holds =
+      !looks_ || reason == AbortReason::kNodeLost || reason == AbortReason::kTooLarge;
+  Fail(holds ? reason : AbortReason::kUnnamed);
+}
 
 bool Transaction::AbortIfConsistent() {
   SLIM_CHECK(open_, "the transaction has ended");
-  if (!FinishFetch() || (!only_reads_ && !Outlasts(false))) return false;
+  if (looks_) Fail(AbortReason::kUnnamed);
+  if (looks_ || !FinishFetch() || (!only_reads_ && !Outlasts(false))) return false;
   const bool consistent =
       only_reads_ || (engine_.protocol().Acquire(*this) && engine_.protocol().Prepare(*this));
   Fail(consistent ? AbortReason::kUser : reason_);

@@ -27,7 +27,9 @@ Result<std::unique_ptr<Companion>> Calvin::MakeCompanion(Engine& engine, Worker&
 }
 
 bool Calvin::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  if (fresh.size() != transaction.accesses().size()) {
+  if (transaction.looks()) {
+    Release(transaction);  // what it has looked at before
+  } else if (fresh.size() != transaction.accesses().size()) {
     transaction.SetAbortReason(AbortReason::kNamedLate);
     return false;
   }
@@ -35,7 +37,9 @@ bool Calvin::StartFetch(Transaction& transaction, std::span<Access* const> fresh
     transaction.SetAbortReason(AbortReason::kTooLarge);
     return false;
   }
-  ThreadOf(transaction).Submit(transaction.task().index(), fresh);
+  const auto access =
+      transaction.looks() ? CalvinThread::Accesses::kRead : CalvinThread::Accesses::kAsNamed;
+  ThreadOf(transaction).Submit(transaction.task().index(), fresh, access);
   return true;
 }
 

@@ -11,7 +11,8 @@ namespace slimgraph::txn {
 
 using namespace calvin;
 
-void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> accesses) {
+void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> accesses,
+                          Accesses which) {
   Running& running = running_[coroutine];
   running.number = ++numbers_[coroutine];
   running.submitted = Ticks();
@@ -24,8 +25,8 @@ void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> acce
   if (death_seen_) return Abandon(running);
   Append(unsent_transactions_, BatchItem{coroutine, running.values.left, running.number});
   for (Access* const access : accesses) {
-    access->locked = access->write;  // from when it is admitted
-    Append(unsent_transactions_, BatchAccess{access->key, access->table->id(), access->write, {}});
+    access->locked = access->write && which == Accesses::kAsNamed;  // from when it is admitted
+    Append(unsent_transactions_, BatchAccess{access->key, access->table->id(), access->locked, {}});
   }
 }
 

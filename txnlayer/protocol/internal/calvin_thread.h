@@ -21,7 +21,9 @@ class CalvinThread : public Companion {
   static Result<std::unique_ptr<CalvinThread>> Make(Engine& engine, Worker& worker);
 
   // --- for the thread's coroutines, each of which has one transaction at a time.
-  void Submit(std::uint32_t coroutine, std::span<Access* const> accesses);
+  // kRead: also the tuples that are named to be written are only read.
+  enum class Accesses : bool { kAsNamed, kRead };
+  void Submit(std::uint32_t coroutine, std::span<Access* const> accesses, Accesses which);
   // The coroutine's transaction, while it waits for values and runs.
   struct Running {
     std::uint64_t number = 0;
