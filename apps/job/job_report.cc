@@ -64,7 +64,6 @@ void SetTraffic(Report& report, const std::string& path, std::span<const Traffic
   for (std::size_t i = 0; i < kNumTrafficKinds; ++i) {
     const auto kind = static_cast<TrafficKind>(i);
     const TrafficCount count = Sum(phases, [&](const Traffic& one) { return one.OfKind(kind); });
-    if (count.operations == 0) continue;
     SetCount(report, fmt::format("{}/by_kind/{}", path, TrafficKindName(kind)), count);
   }
   const auto names = StageNames();

@@ -89,6 +89,10 @@ Command TxnChooseCommand() {
   const auto state = std::make_shared<TxnOptions>();
   const auto declare = [state](Options& options) { DeclareTxnOptions(options, *state); };
   const auto run = [state](const std::vector<std::string>& arguments) {
+    if (state->work.lookup == txn::Lookup::kTree) {
+      return PrintError(
+          {ErrorKind::kUsage, "--lookup tree goes by messages alone; there is nothing to choose"});
+    }
     if (const Status checked = CheckTxnOptions(*state); !checked)
       return PrintError(checked.error());
     if (state->workload == "list-append") {

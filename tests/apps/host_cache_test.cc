@@ -31,7 +31,7 @@ class PoolCaches : public PoolTest {
     return report;
   }
   static double BytesRead(const JsonValue& report) {
-    return report.NumberAt("/traffic/by_kind/read/payload_bytes").value_or(0);
+    return report.NumberAt("/traffic/by_kind/read/payload_bytes").value();
   }
 
   struct Cache {

@@ -293,6 +293,19 @@ TEST(TxnChoose, NamesACodeOfTheProtocol) {
   EXPECT_EQ(end.out.substr(at + 10, 6).find_first_not_of("01"), std::string::npos);
 }
 
+TEST(TxnChoose, NeedsAChoice) {
+  using Wrong = std::pair<std::vector<std::string>, const char*>;
+  for (const auto& [rest, why] : {Wrong{{"ycsb-a", "--lookup", "tree"}, "goes by messages alone"},
+                                  Wrong{{"list-append"}, "is for checkers"}}) {
+    std::vector<std::string> words = {"txn", "choose", "--workload"};
+    words.insert(words.end(), rest.begin(), rest.end());
+    const CommandEnd end = RunSlimgraph(words);
+    EXPECT_EQ(end.code, 2) << end.err;
+    EXPECT_NE(end.err.find(why), std::string::npos) << end.err;
+    EXPECT_EQ(end.out, "");
+  }
+}
+
 // On a slow network, the one-sided word that ends a transaction can overtake the message that ends
 // the transaction before. That happens in a third of the runs, so the test makes several.
 TEST(TxnChoose, KeepsTheOrderOfEndsInBothFormsUnderCalvin) {

@@ -140,7 +140,7 @@ class PoolTests:
             def bytes_read(host):
                 job = ["pagerank", "p:g", "--edge-cache", "0", "--verify", "--json"]
                 traffic = json.loads(pool.expect_done(host, job))["traffic"]
-                return traffic.get("by_kind", {}).get("read", {}).get("payload_bytes", 0)
+                return traffic["by_kind"]["read"]["payload_bytes"]
 
             for host in (4, 2):
                 expect(bytes_read(host) > 0 and bytes_read(host) == 0, f"host {host} reads")
