@@ -87,7 +87,9 @@ Status Choose(JobRun& run, const TxnOptions& options) {
 
 Command TxnChooseCommand() {
   const auto state = std::make_shared<TxnOptions>();
-  const auto declare = [state](Options& options) { DeclareTxnOptions(options, *state); };
+  const auto declare = [state](Options& options) {
+    DeclareTxnOptions(options, *state, StagesAre::kFound);
+  };
   const auto run = [state](const std::vector<std::string>& arguments) {
     if (state->work.lookup == txn::Lookup::kTree) {
       return PrintError(

@@ -137,7 +137,7 @@ Result<std::unique_ptr<txn::Protocol>> ProtocolOf(const TxnOptions& options) {
   return txn::MakeProtocol(options.protocol, options.concurrency);
 }
 
-void DeclareTxnOptions(Options& options, TxnOptions& txn) {
+void DeclareTxnOptions(Options& options, TxnOptions& txn, StagesAre stages) {
   const std::string workloads = Join(txn::WorkloadNames(), "|");
   const std::string protocols = Join(txn::ProtocolNames(), "|");
   options.Text("--workload", workloads.c_str(), "the transactions", txn.workload).Required();
@@ -168,7 +168,9 @@ void DeclareTxnOptions(Options& options, TxnOptions& txn) {
                return {};
              })
       .Default("10ms");
-  options.Text("--stages", "CODE", StagesHelp().c_str(), txn.stages);
+  if (stages == StagesAre::kGiven) {
+    options.Text("--stages", "CODE", StagesHelp().c_str(), txn.stages);
+  }
   options
       .Value("--coroutines", "K|auto",
              "concurrent transactions of each thread. auto: each thread tries several numbers and "

@@ -48,7 +48,9 @@ struct TxnOptions {
   double fold = txn::kDefaultShare;  // the share of the base beyond which changes are folded
 };
 
-void DeclareTxnOptions(Options& options, TxnOptions& txn);
+// kFound: the command finds the stages, so there is no --stages.
+enum class StagesAre : bool { kGiven, kFound };
+void DeclareTxnOptions(Options& options, TxnOptions& txn, StagesAre stages = StagesAre::kGiven);
 
 // Checks all that can be checked before a job is started. Replaces `--stages tcp` by messages (rpc)
 // over the tcp transport, and a protocol that is not given by the usual one.

@@ -296,6 +296,7 @@ TEST(TxnChoose, NamesACodeOfTheProtocol) {
 TEST(TxnChoose, NeedsAChoice) {
   using Wrong = std::pair<std::vector<std::string>, const char*>;
   for (const auto& [rest, why] : {Wrong{{"ycsb-a", "--lookup", "tree"}, "goes by messages alone"},
+                                  Wrong{{"ycsb-a", "--stages", "rpc"}, "takes no option --stages"},
                                   Wrong{{"list-append"}, "is for checkers"}}) {
     std::vector<std::string> words = {"txn", "choose", "--workload"};
     words.insert(words.end(), rest.begin(), rest.end());
