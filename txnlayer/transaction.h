@@ -187,6 +187,7 @@ class Transaction {
   void AddAccesses(std::span<const Want> wants, Access** out);
   Access* NewAccess(const Want& want);
   bool Outlasts(bool writes);
+  bool EndLooks();
   void LeaveCommit();
   void End();
   // For read timestamps: times.cc.

@@ -153,8 +153,8 @@ bool Transaction::Outlasts(bool writes) {
 bool Transaction::EnterCommit() {
   SLIM_CHECK(open_, "the transaction has ended");
   if (in_commit_) return true;
-  if (looks_) Fail(AbortReason::kUnnamed);
-  if (looks_ || !FinishFetch()) return false;
+  if (looks_) return EndLooks();
+  if (!FinishFetch()) return false;
   if (only_reads_) return true;
   if (!engine_.protocol().Acquire(*this)) {
     Fail(reason_);
@@ -226,6 +226,11 @@ void Transaction::Look() {
   looks_ = true;
 }
 
+bool Transaction::EndLooks() {
+  Fail(AbortReason::kUnnamed);
+  return false;
+}
+
 // What its caller concludes from looks may be wrong.
 void Transaction::Abort(AbortReason reason) {
   const bool holds =
@@ -235,8 +240,8 @@ void Transaction::Abort(AbortReason reason) {
 
 bool Transaction::AbortIfConsistent() {
   SLIM_CHECK(open_, "the transaction has ended");
-  if (looks_) Fail(AbortReason::kUnnamed);
-  if (looks_ || !FinishFetch() || (!only_reads_ && !Outlasts(false))) return false;
+  if (looks_) return EndLooks();
+  if (!FinishFetch() || (!only_reads_ && !Outlasts(false))) return false;
   const bool consistent =
       only_reads_ || (engine_.protocol().Acquire(*this) && engine_.protocol().Prepare(*this));
   Fail(consistent ? AbortReason::kUser : reason_);
