@@ -15,8 +15,7 @@ namespace slimgraph::txn {
 
 class StepwiseFetch {
  public:
-  explicit StepwiseFetch(const Protocol& protocol)
-      : protocol_(protocol), names_first_(protocol.fetches_once()) {}
+  explicit StepwiseFetch(const Protocol& protocol) : names_first_(protocol.fetches_once()) {}
 
   // Another transaction was chosen.
   void Forget();
@@ -25,8 +24,6 @@ class StepwiseFetch {
   // False: the transaction was aborted. A tuple that was named to be written, but is not wanted any
   // more, is written as it was.
   bool Fetch(Transaction& transaction, std::span<const Want> wants, Access** out);
-  // Whether the attempt was aborted because it wants more tuples than can be named at once.
-  bool wants_too_many() const { return used_ > protocol_.most_accesses(); }
 
  private:
   struct Name {
@@ -35,12 +32,11 @@ class StepwiseFetch {
     Access* access = nullptr;  // null: it was named in this attempt, too late
   };
 
-  void DropUnusedIfTooMany();
   bool FetchNamed(Transaction& transaction);
 
-  const Protocol& protocol_;
   const bool names_first_;
   bool fetched_ = false;
+  bool looked_ = false;        // this attempt has looked
   std::uint32_t gave_up_ = 0;  // how many attempts were aborted at unnamed tuples
   std::size_t used_ = 0;       // how many names were used in this attempt
   std::map<std::pair<Table*, Key>, Name> named_;

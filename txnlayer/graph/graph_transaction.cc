@@ -48,10 +48,6 @@ Verdict GraphTransaction::Run(const Body& body, bool only_reads) {
 std::string GraphTransaction::Cause() const {
   const std::string_view protocol = graph_.engine().protocol().name();
   if (transaction_.reason() == AbortReason::kBadValue) return refusal_;
-  if (steps_.wants_too_many()) {
-    return fmt::format("the transaction takes more records than the {} that {} can name at once",
-                       graph_.engine().protocol().most_accesses(), protocol);
-  }
   const Conflict& conflict = transaction_.conflict();
   const bool refused = IsRefusal(transaction_.reason());
   const char* const reason =

@@ -13,8 +13,7 @@ const char* RefusalText(AbortReason reason) {
       return "a table is full: fewer inserts, or nodes with more memory (over verbs, more --rows), "
              "are needed";
     case AbortReason::kTooLarge:
-      return "it takes more tuples than the protocol can name at once, or writes more than a "
-             "quarter of its log (--log-memory)";
+      return "it writes more than a quarter of its log (--log-memory)";
     case AbortReason::kNamedLate:
       return "it named a tuple after its first Fetch; the protocol takes all of them at once";
     case AbortReason::kBadValue:

@@ -8,20 +8,18 @@ constexpr std::uint32_t kMostGivenUp = 4;
 
 }  // namespace
 
-// What earlier attempts have named may be of no use any more.
-void StepwiseFetch::DropUnusedIfTooMany() {
-  if (named_.size() <= protocol_.most_accesses()) return;
-  std::erase_if(named_, [](const auto& one) { return !one.second.used; });
-}
-
 void StepwiseFetch::Forget() {
   named_.clear();
   gave_up_ = 0;
+  looked_ = false;
 }
 
+// Names that an attempt has not used may be of use to the next one, unless they are many.
 void StepwiseFetch::Begin() {
-  DropUnusedIfTooMany();  // by the last attempt
-  fetched_ = false;
+  if (looked_ && named_.size() > 2 * used_) {
+    std::erase_if(named_, [](const auto& one) { return !one.second.used; });
+  }
+  fetched_ = looked_ = false;
   used_ = 0;
   for (auto& [tuple, name] : named_) name = {.write = name.write};
 }
@@ -36,14 +34,16 @@ bool StepwiseFetch::Fetch(Transaction& transaction, std::span<const Want> wants,
     used_ += name.used ? 0 : 1;
     name.used = true;
   }
-  const bool gives_up = late && !transaction.looks() && gave_up_ < kMostGivenUp;
-  if (gives_up) ++gave_up_;
-  if (gives_up || wants_too_many()) {
-    transaction.Abort(wants_too_many() ? AbortReason::kTooLarge : AbortReason::kUnnamed);
-    return false;
+  if (late && !looked_) {
+    if (gave_up_ < kMostGivenUp) {
+      ++gave_up_;
+      transaction.Abort(AbortReason::kUnnamed);
+      return false;
+    }
+    transaction.Look();
+    looked_ = true;
   }
-  if (late && !transaction.looks()) transaction.Look();
-  if (transaction.looks()) return transaction.Fetch(wants, out);
+  if (looked_) return transaction.Fetch(wants, out);
   if (!fetched_ && !FetchNamed(transaction)) return false;
   for (const Want& want : wants) *out++ = named_[{want.table, want.key}].access;
   return true;
@@ -51,7 +51,6 @@ bool StepwiseFetch::Fetch(Transaction& transaction, std::span<const Want> wants,
 
 bool StepwiseFetch::FetchNamed(Transaction& transaction) {
   fetched_ = true;
-  DropUnusedIfTooMany();  // by this attempt, so far
   wants_.clear();
   for (const auto& [tuple, name] : named_) {
     wants_.push_back({tuple.first, tuple.second, name.write});

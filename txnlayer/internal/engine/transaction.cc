@@ -233,8 +233,7 @@ bool Transaction::EndLooks() {
 
 // What its caller concludes from looks may be wrong.
 void Transaction::Abort(AbortReason reason) {
-  const bool holds =
-      !looks_ || reason == AbortReason::kNodeLost || reason == AbortReason::kTooLarge;
+  const bool holds = !looks_ || reason == AbortReason::kNodeLost;
   Fail(holds ? reason : AbortReason::kUnnamed);
 }
 

@@ -26,7 +26,7 @@ enum class AbortReason : std::uint8_t {
   kOvertaken,  // a snapshot was taken after its begin; mostly under MVCC, TO and SUNDIAL
   // Refusals: the transaction would abort however often it is retried.
   kNoRoom,     // a table is full, and a sweep has made no room
-  kTooLarge,   // more tuples than the protocol can name, or more words than its log has room for
+  kTooLarge,   // more words than its log has room for
   kNamedLate,  // CALVIN: a tuple was named, or was to be written, after the first Fetch
   kBadValue,   // a value of the caller does not fit what is stored
   kTimeEnded,  // SUNDIAL: a tuple has no bits for a later logical time

@@ -78,8 +78,6 @@ class Protocol {
 
   // Whether a transaction has to name all its tuples in one Fetch.
   virtual bool fetches_once() const { return false; }
-  // The most tuples that a transaction can access.
-  virtual std::size_t most_accesses() const { return ~std::size_t{0}; }
   // Collective: makes the state that each thread needs in addition; null: none.
   virtual Result<std::unique_ptr<Companion>> MakeCompanion(Engine&, Worker&) const {
     return std::unique_ptr<Companion>();

@@ -19,8 +19,6 @@ CalvinThread& ThreadOf(Transaction& transaction) {
 
 std::span<const Stage> Calvin::stages() const { return kCalvinStages; }
 
-std::size_t Calvin::most_accesses() const { return CalvinThread::kMostAccesses; }
-
 Result<std::unique_ptr<Companion>> Calvin::MakeCompanion(Engine& engine, Worker& worker) const {
   SLIM_ASSIGN(auto thread, CalvinThread::Make(engine, worker));
   return std::unique_ptr<Companion>(std::move(thread));
@@ -31,10 +29,6 @@ bool Calvin::StartFetch(Transaction& transaction, std::span<Access* const> fresh
     Release(transaction);  // what it has looked at before
   } else if (fresh.size() != transaction.accesses().size()) {
     transaction.SetAbortReason(AbortReason::kNamedLate);
-    return false;
-  }
-  if (fresh.size() > CalvinThread::kMostAccesses) {
-    transaction.SetAbortReason(AbortReason::kTooLarge);
     return false;
   }
   const auto access =

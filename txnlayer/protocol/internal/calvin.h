@@ -47,7 +47,6 @@ class Calvin : public Protocol {
   Timestamp FreeLocks(std::uint64_t*) const override { return 0; }
   bool fetches_once() const override { return true; }
   bool holds_up_others() const override { return true; }
-  std::size_t most_accesses() const override;
   bool has_atomics() const override { return false; }
   Result<std::unique_ptr<Companion>> MakeCompanion(Engine& engine, Worker& worker) const override;
 

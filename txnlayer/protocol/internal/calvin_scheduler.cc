@@ -37,9 +37,15 @@ CalvinThread::Batches& CalvinThread::BatchesOf(std::uint64_t epoch) {
   return batches_[epoch - scheduling_];
 }
 
+void CalvinThread::TakePart(std::uint64_t epoch, std::size_t sequencer, Bytes part) {
+  std::vector<std::byte>& batch = BatchesOf(epoch).of[sequencer];
+  batch.insert(batch.end(), part.begin(), part.end());
+}
+
+// The whole batch, or what is left after its other parts.
 void CalvinThread::TakeBatch(std::uint64_t epoch, std::size_t sequencer, Bytes batch) {
+  TakePart(epoch, sequencer, batch);
   Batches& batches = BatchesOf(epoch);
-  batches.of[sequencer].assign(batch.begin(), batch.end());
   batches.there[sequencer] = true;
   ++batches.count;
 }
@@ -112,7 +118,7 @@ void CalvinThread::CollectRequests(std::size_t sequencer, Bytes batch) {
                           .number = item.number,
                           .item = i,
                           .write = access.write,
-                          .one_sided = one_sided_values}});
+                          .one_sided = one_sided_values && i < kValueSlots}});
     }
   }
 }

@@ -19,8 +19,8 @@ void CalvinThread::Submit(std::uint32_t coroutine, std::span<Access* const> acce
   running.scheduled = {.left = 1};
   running.values = {.left = static_cast<std::uint32_t>(accesses.size())};
   running.accesses.assign(accesses.begin(), accesses.end());
-  running.missing.reset();
-  for (std::size_t item = 0; item < accesses.size(); ++item) running.missing.set(item);
+  running.missing.clear();
+  running.missing.resize(accesses.size(), true);
   missing_ += accesses.size();
   if (death_seen_) return Abandon(running);
   Append(unsent_transactions_, BatchItem{coroutine, running.values.left, running.number});
@@ -73,23 +73,18 @@ void CalvinThread::Broadcast() {
     BatchItem item;
     std::memcpy(&item, rest.data(), sizeof item);
     const std::size_t end = bytes + sizeof item + item.accesses * sizeof(BatchAccess);
-    if (end > kBatchBytes) break;
+    if (end > kBatchBytes && bytes > 0) break;
     bytes = end;
     running_[item.coroutine].epoch = epoch;
   }
   const Bytes batch = Bytes(unsent_transactions_).first(bytes);
   worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
   Outgoing* outgoing = nullptr;
-  std::vector<std::byte> message;
-  if (one_sided(Stage::kLock, epoch)) {
+  if (one_sided(Stage::kLock, epoch) && bytes <= kBatchBytes) {
     outgoing = &NewOutgoing();
     Append(outgoing->bytes, std::uint64_t{batch.size()});
     outgoing->bytes.insert(outgoing->bytes.end(), batch.begin(), batch.end());
     outgoing->words[0] = epoch + 1;
-  } else {
-    message = NewMessage(kBatch);
-    Append(message, BatchHeader{epoch});
-    message.insert(message.end(), batch.begin(), batch.end());
   }
   for (std::size_t s = 0; s < schedulers_; ++s) {
     const EndpointAddress to = Thread(s);
@@ -101,11 +96,23 @@ void CalvinThread::Broadcast() {
       Write(to, at + kWordBytes, outgoing->bytes, outgoing->pending);
       Write(to, at, std::as_bytes(std::span(outgoing->words).first(1)), outgoing->pending);
     } else {
-      worker_.endpoint().Send(to, kRequestHandler, message);
+      SendBatch(to, epoch, batch);
     }
   }
   unsent_transactions_.erase(unsent_transactions_.begin(),
                              unsent_transactions_.begin() + static_cast<std::ptrdiff_t>(bytes));
+}
+
+void CalvinThread::SendBatch(EndpointAddress to, std::uint64_t epoch, Bytes batch) {
+  while (true) {
+    const Bytes part = batch.first(std::min<std::size_t>(batch.size(), kBatchBytes));
+    batch = batch.subspan(part.size());
+    std::vector<std::byte> message = NewMessage(batch.empty() ? kBatch : kBatchPart);
+    Append(message, BatchHeader{epoch});
+    message.insert(message.end(), part.begin(), part.end());
+    worker_.endpoint().Send(to, kRequestHandler, message);
+    if (batch.empty()) return;
+  }
 }
 
 // Marks a transaction as scheduled, unless it was abandoned.
@@ -136,8 +143,8 @@ void CalvinThread::TakeValue(std::uint32_t coroutine, std::uint32_t item, std::u
 void CalvinThread::PollValues() {
   for (std::uint32_t coroutine = 0; coroutine < engine_.options().coroutines; ++coroutine) {
     const Running& running = running_[coroutine];
-    for (std::size_t item = running.missing._Find_first(); item < kMostAccesses;
-         item = running.missing._Find_next(item)) {
+    for (std::size_t item = running.missing.find_first(); item < kValueSlots;
+         item = running.missing.find_next(item)) {
       std::byte* const slot = Own(ValueAt(coroutine, item));
       if (WordAt(slot).load() != running.number) break;
       __builtin_prefetch(slot + kCacheLineBytes);
@@ -163,7 +170,8 @@ void CalvinThread::Finish(std::uint32_t coroutine, std::span<Access* const> acce
   running.missing.reset();
   worker_.endpoint().SetStage(TrafficStage(Stage::kCommit));
   // Groups the accesses by scheduler, and ends the transaction at one scheduler after the other.
-  for (std::size_t i = 0; i < accesses.size(); ++i) servers_[i] = ServerOf(*accesses[i]);
+  servers_.clear();
+  for (const Access* const access : accesses) servers_.push_back(ServerOf(*access));
   for (std::size_t i = 0; i < accesses.size(); ++i) {
     if (servers_[i] == kNobody) continue;
     const std::size_t scheduler = servers_[i];

@@ -20,9 +20,7 @@ CalvinThread::CalvinThread(Engine& engine, Worker& worker)
       values_at_(RoundUpToCacheLine(DoneAt(sequencers_, 0))),
       running_(kMaxCoroutines),
       numbers_(kMaxCoroutines),
-      knows_sleeping_(schedulers_) {
-  static_assert(sizeof(BatchItem) + kMostAccesses * sizeof(BatchAccess) <= kBatchBytes);
-}
+      knows_sleeping_(schedulers_) {}
 
 Result<std::unique_ptr<CalvinThread>> CalvinThread::Make(Engine& engine, Worker& worker) {
   std::unique_ptr<CalvinThread> thread(new CalvinThread(engine, worker));
@@ -46,7 +44,7 @@ std::uint64_t CalvinThread::DoneAt(std::size_t sequencer, std::uint32_t coroutin
   return SleepsAt(schedulers_) + (sequencer * kMaxCoroutines + coroutine) * kWordBytes;
 }
 std::uint64_t CalvinThread::ValueAt(std::uint32_t coroutine, std::size_t item) const {
-  return values_at_ + (coroutine * kMostAccesses + item) * kValueBytes;
+  return values_at_ + (coroutine * kValueSlots + item) * kValueBytes;
 }
 
 StageCode CalvinThread::StagesOf(std::uint64_t epoch) const {
@@ -104,9 +102,14 @@ void CalvinThread::Serve(const Message& message) {
   Bytes rest = message.body;
   const auto [header, reset_round, unused] = Take<MessageHeader>(rest);
   if (reset_round != reset_round_) return;
-  if (header.what == kBatch) {
+  if (header.what == kBatch || header.what == kBatchPart) {
     const auto batch = Take<BatchHeader>(rest);
-    TakeBatch(batch.epoch, NumberOf(message.from), rest);
+    const std::size_t sequencer = NumberOf(message.from);
+    if (header.what == kBatch) {
+      TakeBatch(batch.epoch, sequencer, rest);
+    } else {
+      TakePart(batch.epoch, sequencer, rest);
+    }
   } else if (header.what == kWake) {
     knows_sleeping_[NumberOf(message.from)] = false;
   } else if (header.what == kValue) {

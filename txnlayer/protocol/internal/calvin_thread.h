@@ -2,7 +2,7 @@
 // tuples.
 #pragma once
 
-#include <bitset>
+#include <boost/dynamic_bitset.hpp>
 #include <deque>
 #include <list>
 #include <vector>
@@ -15,8 +15,6 @@ namespace slimgraph::txn {
 
 class CalvinThread : public Companion {
  public:
-  static constexpr std::size_t kMostAccesses = 640;  // of a transaction
-
   // Collective.
   static Result<std::unique_ptr<CalvinThread>> Make(Engine& engine, Worker& worker);
 
@@ -27,12 +25,12 @@ class CalvinThread : public Companion {
   // The coroutine's transaction, while it waits for values and runs.
   struct Running {
     std::uint64_t number = 0;
-    std::vector<Access*> accesses;            // none: it has ended, or is abandoned
-    std::bitset<kMostAccesses> missing = {};  // the accesses whose values have not arrived
-    std::uint64_t submitted = 0;              // in ticks
-    std::uint64_t epoch = 0;                  // in which it was broadcast
-    Pending scheduled;                        // until all batches of that epoch have arrived
-    Pending values;                           // until all values have arrived
+    std::vector<Access*> accesses;         // none: it has ended, or is abandoned
+    boost::dynamic_bitset<> missing = {};  // the accesses whose values have not arrived
+    std::uint64_t submitted = 0;           // in ticks
+    std::uint64_t epoch = 0;               // in which it was broadcast
+    Pending scheduled;                     // until all batches of that epoch have arrived
+    Pending values;                        // until all values have arrived
   };
   Running& RunningIn(std::uint32_t coroutine) { return running_[coroutine]; }
   // The forms of an epoch's batches and of the values and ends of its transactions. With mixed
@@ -121,6 +119,8 @@ class CalvinThread : public Companion {
 
   Batches& BatchesOf(std::uint64_t epoch);
   void TakeBatch(std::uint64_t epoch, std::size_t sequencer, Bytes batch);
+  void TakePart(std::uint64_t epoch, std::size_t sequencer, Bytes part);
+  void SendBatch(EndpointAddress to, std::uint64_t epoch, Bytes batch);
   void Broadcast();
   bool MayBroadcast() const;
   bool OthersClosedEpoch() const;
@@ -160,7 +160,7 @@ class CalvinThread : public Companion {
   std::size_t missing_ = 0;                     // values that have not arrived
   std::vector<std::pair<std::uint32_t, std::uint32_t>> arrived_values_;  // coroutine and item
   // Schedulers of the accesses of a transaction that ends.
-  std::size_t servers_[kMostAccesses] = {};
+  std::vector<std::size_t> servers_;
   std::vector<Access*> scheduler_accesses_;  // the accesses of one scheduler
 
   // Scheduler.
