@@ -401,52 +401,6 @@ TEST(RefusalsByCalvin, OfTuplesNamedLateAffectNoOtherTransaction) {
   }
 }
 
-// More tuples than there are buffers for values, in batches that take several messages, beside
-// transactions of a few of them.
-TEST(TransactionsByCalvin, AccessAnyNumberOfTuples) {
-  constexpr Key kAll = 5000;
-  for (const char* const stages : {"rpc", "one-sided", "0110", "1001", "1100"}) {
-    for (const NodeId compute : {1u, 2u, 3u}) {
-      const TxnSetting setting{
-          .protocol = "calvin", .stages = stages, .nodes = 3, .compute = compute, .coroutines = 4};
-      SCOPED_TRACE(NameOf(setting));
-      OnTxnJob(setting, [&](Cluster& cluster) {
-        const auto protocol = *txn::MakeProtocol("calvin");
-        auto options = OptionsOf(stages, *protocol);
-        options.coroutines = 4;
-        const auto engine = *txn::Engine::Make(cluster, *protocol, options);
-        txn::Table* const table = *engine->tables().Add({"t", 8, kAll});
-        const auto add = [&](Transaction& transaction, Key first, Key count, Key step) {
-          std::vector<txn::Want> wants;
-          for (Key i = 0; i < count; ++i) wants.push_back({table, first + i * step, true});
-          std::vector<Access*> found(count);
-          EXPECT_EQ(TryUntilTheEnd(transaction,
-                                   [&] {
-                                     if (!transaction.Fetch(wants, found.data())) return false;
-                                     for (Access* const access : found) {
-                                       access->Put(access->Get<std::uint64_t>() + 1);
-                                     }
-                                     return true;
-                                   }),
-                    AbortReason::kNone);
-        };
-        ASSERT_TRUE(engine->Run([&](Transaction& transaction) {
-          for (Key round = 0; round < 3; ++round) {
-            add(transaction, 0, kAll, 1);
-            for (Key i = 0; i < 10; ++i) add(transaction, i, kAll / 10, 10);
-          }
-          transaction.Drain();
-        }));
-        engine->tables().ForEachTuple(*table, [&](const std::byte* tuple) {
-          std::uint64_t value;
-          std::memcpy(&value, tuple + table->version_at(0) + txn::kWordBytes, sizeof value);
-          EXPECT_EQ(value, std::uint64_t{compute} * 4 * 3 * 2);
-        });
-      });
-    }
-  }
-}
-
 class RefusalsBySundial : public Refusals {};
 INSTANTIATE_TEST_SUITE_P(All, RefusalsBySundial, ::testing::Values("sundial"));
 
