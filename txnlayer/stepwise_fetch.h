@@ -1,8 +1,8 @@
 // Fetches the tuples of a transaction step by step, where a step needs what earlier steps have
 // read. Some protocols need the names of all tuples at first. There an attempt cannot commit once
-// it comes to unnamed tuples. The first few are aborted then, and the next attempt names these too.
-// A later one gives its tuples back and only looks at the unnamed ones (Transaction::Look), so that
-// it comes to all the others as well.
+// it comes to unnamed tuples. It gives its tuples back and only looks at the unnamed ones
+// (Transaction::Look), so that it comes to all the others as well. The next attempt names them all.
+// Where transactions mostly have few steps, the first attempts are aborted instead.
 #pragma once
 
 #include <map>
@@ -15,7 +15,9 @@ namespace slimgraph::txn {
 
 class StepwiseFetch {
  public:
-  explicit StepwiseFetch(const Protocol& protocol) : names_first_(protocol.fetches_once()) {}
+  enum class Steps : bool { kFew, kMany };
+  StepwiseFetch(const Protocol& protocol, Steps steps)
+      : names_first_(protocol.fetches_once()), steps_(steps) {}
 
   // Another transaction was chosen.
   void Forget();
@@ -35,6 +37,7 @@ class StepwiseFetch {
   bool FetchNamed(Transaction& transaction);
 
   const bool names_first_;
+  const Steps steps_;
   bool fetched_ = false;
   bool looked_ = false;        // this attempt has looked
   std::uint32_t gave_up_ = 0;  // how many attempts were aborted at unnamed tuples

@@ -17,7 +17,10 @@ class PairsClient : public txn::Client {
  public:
   PairsClient(txn::OrderedTable& table, const txn::Protocol& protocol, std::uint64_t pairs,
               std::uint64_t seed)
-      : table_(table), pairs_(pairs), steps_(protocol), random_(seed) {}
+      : table_(table),
+        pairs_(pairs),
+        steps_(protocol, txn::StepwiseFetch::Steps::kFew),
+        random_(seed) {}
 
   void Choose() override {
     steps_.Forget();

@@ -12,11 +12,15 @@ namespace {
 using txn::AbortReason;
 using txn::Access;
 using txn::Key;
+using txn::StepwiseFetch;
 
 struct Part {
   Key first;
   Key count;
 };
+
+constexpr auto kFew = StepwiseFetch::Steps::kFew;
+constexpr auto kMany = StepwiseFetch::Steps::kMany;
 
 struct Committed {
   std::size_t tries;
@@ -25,7 +29,8 @@ struct Committed {
 
 // An attempt wants one part after the other. Those after the last of `attempts` want what that one
 // wants.
-void ExpectEnd(const std::vector<std::vector<Part>>& attempts, const Committed& expected) {
+void ExpectEnd(StepwiseFetch::Steps steps, const std::vector<std::vector<Part>>& attempts,
+               const Committed& expected) {
   OnTxnJob({.protocol = "calvin", .nodes = 1}, [&](Cluster& cluster) {
     const auto protocol = *txn::MakeProtocol("calvin");
     txn::EngineOptions options;
@@ -33,18 +38,18 @@ void ExpectEnd(const std::vector<std::vector<Part>>& attempts, const Committed& 
     const auto engine = *txn::Engine::Make(cluster, *protocol, options);
     txn::Table* const table = *engine->tables().Add({"t", 8, 5000});
     ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
-      txn::StepwiseFetch steps(*protocol);
+      StepwiseFetch fetches(*protocol, steps);
       AbortReason ended = AbortReason::kUnnamed;
       std::size_t tries = 0;
       while (ended == AbortReason::kUnnamed && tries < 20) {
         transaction.Begin(tries > 0);
-        steps.Begin();
+        fetches.Begin();
         const auto& parts = attempts[std::min(tries++, attempts.size() - 1)];
         const auto fetch = [&](const Part& part) {
           std::vector<txn::Want> wants;
           for (Key key = 0; key < part.count; ++key) wants.push_back({table, part.first + key});
           std::vector<Access*> found(wants.size());
-          return steps.Fetch(transaction, wants, found.data());
+          return fetches.Fetch(transaction, wants, found.data());
         };
         const bool well = std::all_of(parts.begin(), parts.end(), fetch) && transaction.Commit();
         ended = well ? AbortReason::kNone : transaction.reason();
@@ -57,25 +62,27 @@ void ExpectEnd(const std::vector<std::vector<Part>>& attempts, const Committed& 
 }
 
 TEST(StepwiseFetches, NeedAnAttemptForEachStep) {
-  ExpectEnd({{{0, 300}, {1000, 300}, {2000, 40}}}, {.tries = 3, .tuples = 640});
+  ExpectEnd(kFew, {{{0, 300}, {1000, 300}, {2000, 40}}}, {.tries = 3, .tuples = 640});
 }
 
-// Twelve steps, but only five attempts without all names.
+// Twelve steps, but only five attempts without all names, or one.
 TEST(StepwiseFetches, LookAtAllThatIsLeft) {
   std::vector<Part> steps;
   for (Key first = 0; first < 12; ++first) steps.push_back({100 * first, 3});
-  ExpectEnd({steps}, {.tries = 6, .tuples = 36});
+  ExpectEnd(kFew, {steps}, {.tries = 6, .tuples = 36});
+  ExpectEnd(kMany, {steps}, {.tries = 2, .tuples = 36});
 }
 
-// Eight attempts of eight steps, each on another way. The fifth one looks to its end, and so do the
-// sixth to the eighth. Then the names of ways that were not taken again are forgotten.
+// Eight attempts of eight steps, each on another way. The names of ways that were not taken again
+// are forgotten when they are more than half.
 TEST(StepwiseFetches, ForgetWaysThatAreNotTaken) {
   std::vector<std::vector<Part>> attempts;
   for (Key attempt = 0; attempt < 8; ++attempt) {
     auto& steps = attempts.emplace_back();
     for (Key step = 0; step < 8; ++step) steps.push_back({100 * step + attempt, 1});
   }
-  ExpectEnd(attempts, {.tries = 9, .tuples = 8});
+  ExpectEnd(kFew, attempts, {.tries = 9, .tuples = 8});
+  ExpectEnd(kMany, attempts, {.tries = 9, .tuples = 16});
 }
 
 using End = std::function<bool(txn::Transaction&)>;

@@ -67,7 +67,7 @@ class YcsbMixClient : public Client {
       : table_(table),
         zipf_(zipf),
         setting_(setting),
-        steps_(transaction.engine().protocol()),
+        steps_(transaction.engine().protocol(), StepwiseFetch::Steps::kFew),
         first_((setting.logs_run << kLogsShift) + (setting.run << kRunShift) +
                (transaction.process() << kProcessShift)),
         random_(seed) {}

@@ -3,7 +3,7 @@
 namespace slimgraph::txn {
 namespace {
 
-// A transaction of so few steps commits sooner without looking.
+// With few steps, so many attempts are aborted before others look.
 constexpr std::uint32_t kMostGivenUp = 4;
 
 }  // namespace
@@ -35,7 +35,7 @@ bool StepwiseFetch::Fetch(Transaction& transaction, std::span<const Want> wants,
     name.used = true;
   }
   if (late && !looked_) {
-    if (gave_up_ < kMostGivenUp) {
+    if (steps_ == Steps::kFew && gave_up_ < kMostGivenUp) {
       ++gave_up_;
       transaction.Abort(AbortReason::kUnnamed);
       return false;
