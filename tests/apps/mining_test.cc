@@ -99,7 +99,8 @@ TEST_F(Mining, ComputeNodesAskEachOtherAndReadMemoryNodes) {
         .out;
   };
   const auto tells = [](const std::string& json, const char* kind) {
-    return json.find(std::string("\"") + kind + "\":{\"bytes\"") != std::string::npos;
+    const std::string count = fmt::format("\"{}\":{{\"bytes\":", kind);
+    return json.find(count) != std::string::npos && json.find(count + "0,") == std::string::npos;
   };
   const std::string all_ask = traffic("3", "request");
   EXPECT_TRUE(tells(all_ask, "write")) << all_ask;
