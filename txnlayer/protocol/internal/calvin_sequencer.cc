@@ -64,6 +64,21 @@ bool CalvinThread::MayBroadcast() const {
   return true;
 }
 
+// The messages that bring a batch: one for each part.
+std::vector<std::vector<std::byte>> CalvinThread::MessagesOf(std::uint64_t epoch,
+                                                             Bytes batch) const {
+  std::vector<std::vector<std::byte>> messages;
+  do {
+    const Bytes part = batch.first(std::min<std::size_t>(batch.size(), kBatchBytes));
+    batch = batch.subspan(part.size());
+    std::vector<std::byte>& message = messages.emplace_back();
+    message = NewMessage(batch.empty() ? kBatch : kBatchPart);
+    Append(message, BatchHeader{epoch});
+    message.insert(message.end(), part.begin(), part.end());
+  } while (!batch.empty());
+  return messages;
+}
+
 void CalvinThread::Broadcast() {
   const std::uint64_t epoch = next_epoch_++;
   const std::size_t me = NumberOf(self_);
@@ -80,11 +95,14 @@ void CalvinThread::Broadcast() {
   const Bytes batch = Bytes(unsent_transactions_).first(bytes);
   worker_.endpoint().SetStage(TrafficStage(Stage::kLock));
   Outgoing* outgoing = nullptr;
+  std::vector<std::vector<std::byte>> messages;
   if (one_sided(Stage::kLock, epoch) && bytes <= kBatchBytes) {
     outgoing = &NewOutgoing();
     Append(outgoing->bytes, std::uint64_t{batch.size()});
     outgoing->bytes.insert(outgoing->bytes.end(), batch.begin(), batch.end());
     outgoing->words[0] = epoch + 1;
+  } else {
+    messages = MessagesOf(epoch, batch);
   }
   for (std::size_t s = 0; s < schedulers_; ++s) {
     const EndpointAddress to = Thread(s);
@@ -96,23 +114,13 @@ void CalvinThread::Broadcast() {
       Write(to, at + kWordBytes, outgoing->bytes, outgoing->pending);
       Write(to, at, std::as_bytes(std::span(outgoing->words).first(1)), outgoing->pending);
     } else {
-      SendBatch(to, epoch, batch);
+      for (const auto& message : messages) {
+        worker_.endpoint().Send(to, kRequestHandler, message);
+      }
     }
   }
   unsent_transactions_.erase(unsent_transactions_.begin(),
                              unsent_transactions_.begin() + static_cast<std::ptrdiff_t>(bytes));
-}
-
-void CalvinThread::SendBatch(EndpointAddress to, std::uint64_t epoch, Bytes batch) {
-  while (true) {
-    const Bytes part = batch.first(std::min<std::size_t>(batch.size(), kBatchBytes));
-    batch = batch.subspan(part.size());
-    std::vector<std::byte> message = NewMessage(batch.empty() ? kBatch : kBatchPart);
-    Append(message, BatchHeader{epoch});
-    message.insert(message.end(), part.begin(), part.end());
-    worker_.endpoint().Send(to, kRequestHandler, message);
-    if (batch.empty()) return;
-  }
 }
 
 // Marks a transaction as scheduled, unless it was abandoned.

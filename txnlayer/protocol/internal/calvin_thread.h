@@ -116,11 +116,11 @@ class CalvinThread : public Companion {
   Outgoing& NewOutgoing();
   void Wake();
   std::vector<std::byte> NewMessage(std::uint16_t what) const;
+  std::vector<std::vector<std::byte>> MessagesOf(std::uint64_t epoch, Bytes batch) const;
 
   Batches& BatchesOf(std::uint64_t epoch);
   void TakeBatch(std::uint64_t epoch, std::size_t sequencer, Bytes batch);
   void TakePart(std::uint64_t epoch, std::size_t sequencer, Bytes part);
-  void SendBatch(EndpointAddress to, std::uint64_t epoch, Bytes batch);
   void Broadcast();
   bool MayBroadcast() const;
   bool OthersClosedEpoch() const;
