@@ -1,8 +1,6 @@
 // Fetches the tuples of a transaction step by step, where a step needs what earlier steps have
 // read. Some protocols need the names of all tuples at first. There an attempt cannot commit once
-// it comes to unnamed tuples. It gives its tuples back and only looks at the unnamed ones
-// (Transaction::Look), so that it comes to all the others as well. The next attempt names them all.
-// Where transactions mostly have few steps, the first attempts are aborted instead.
+// it comes to unnamed tuples, and the next attempt names these too.
 #pragma once
 
 #include <map>
@@ -15,9 +13,12 @@ namespace slimgraph::txn {
 
 class StepwiseFetch {
  public:
-  enum class Steps : bool { kFew, kMany };
-  StepwiseFetch(const Protocol& protocol, Steps steps)
-      : names_first_(protocol.fetches_once()), steps_(steps) {}
+  // What an attempt does at unnamed tuples. kAbort: it is aborted. kLook: it gives its tuples back
+  // and only looks at the others (Transaction::Look), so that it learns the names of all. That is
+  // faster for transactions of more than a few steps.
+  enum class Unnamed : bool { kAbort, kLook };
+  StepwiseFetch(const Protocol& protocol, Unnamed unnamed)
+      : names_first_(protocol.fetches_once()), unnamed_(unnamed) {}
 
   // Another transaction was chosen.
   void Forget();
@@ -37,11 +38,10 @@ class StepwiseFetch {
   bool FetchNamed(Transaction& transaction);
 
   const bool names_first_;
-  const Steps steps_;
+  const Unnamed unnamed_;
   bool fetched_ = false;
-  bool looked_ = false;        // this attempt has looked
-  std::uint32_t gave_up_ = 0;  // how many attempts were aborted at unnamed tuples
-  std::size_t used_ = 0;       // how many names were used in this attempt
+  bool looked_ = false;   // this attempt has looked
+  std::size_t used_ = 0;  // how many names were used in this attempt
   std::map<std::pair<Table*, Key>, Name> named_;
   std::vector<Want> wants_;
   std::vector<Access*> accesses_;

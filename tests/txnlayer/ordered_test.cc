@@ -198,7 +198,7 @@ struct OnTable : OnEngine {
 
   // Repeats `work` until it has committed.
   void Commit(Transaction& transaction, const std::function<bool(StepwiseFetch&)>& work) const {
-    StepwiseFetch steps(*protocol, StepwiseFetch::Steps::kFew);
+    StepwiseFetch steps(*protocol, StepwiseFetch::Unnamed::kAbort);
     for (std::uint32_t tries = 1;; ++tries) {
       transaction.Begin(tries > 1);
       steps.Begin();

@@ -19,7 +19,7 @@ class PairsClient : public txn::Client {
               std::uint64_t seed)
       : table_(table),
         pairs_(pairs),
-        steps_(protocol, txn::StepwiseFetch::Steps::kFew),
+        steps_(protocol, txn::StepwiseFetch::Unnamed::kAbort),
         random_(seed) {}
 
   void Choose() override {

@@ -19,8 +19,8 @@ struct Part {
   Key count;
 };
 
-constexpr auto kFew = StepwiseFetch::Steps::kFew;
-constexpr auto kMany = StepwiseFetch::Steps::kMany;
+constexpr auto kAbort = StepwiseFetch::Unnamed::kAbort;
+constexpr auto kLook = StepwiseFetch::Unnamed::kLook;
 
 struct Committed {
   std::size_t tries;
@@ -29,7 +29,7 @@ struct Committed {
 
 // An attempt wants one part after the other. Those after the last of `attempts` want what that one
 // wants.
-void ExpectEnd(StepwiseFetch::Steps steps, const std::vector<std::vector<Part>>& attempts,
+void ExpectEnd(StepwiseFetch::Unnamed unnamed, const std::vector<std::vector<Part>>& attempts,
                const Committed& expected) {
   OnTxnJob({.protocol = "calvin", .nodes = 1}, [&](Cluster& cluster) {
     const auto protocol = *txn::MakeProtocol("calvin");
@@ -38,7 +38,7 @@ void ExpectEnd(StepwiseFetch::Steps steps, const std::vector<std::vector<Part>>&
     const auto engine = *txn::Engine::Make(cluster, *protocol, options);
     txn::Table* const table = *engine->tables().Add({"t", 8, 5000});
     ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
-      StepwiseFetch fetches(*protocol, steps);
+      StepwiseFetch fetches(*protocol, unnamed);
       AbortReason ended = AbortReason::kUnnamed;
       std::size_t tries = 0;
       while (ended == AbortReason::kUnnamed && tries < 20) {
@@ -62,15 +62,14 @@ void ExpectEnd(StepwiseFetch::Steps steps, const std::vector<std::vector<Part>>&
 }
 
 TEST(StepwiseFetches, NeedAnAttemptForEachStep) {
-  ExpectEnd(kFew, {{{0, 300}, {1000, 300}, {2000, 40}}}, {.tries = 3, .tuples = 640});
+  ExpectEnd(kAbort, {{{0, 300}, {1000, 300}, {2000, 40}}}, {.tries = 3, .tuples = 640});
 }
 
-// Twelve steps, but only five attempts without all names, or one.
 TEST(StepwiseFetches, LookAtAllThatIsLeft) {
   std::vector<Part> steps;
   for (Key first = 0; first < 12; ++first) steps.push_back({100 * first, 3});
-  ExpectEnd(kFew, {steps}, {.tries = 6, .tuples = 36});
-  ExpectEnd(kMany, {steps}, {.tries = 2, .tuples = 36});
+  ExpectEnd(kAbort, {steps}, {.tries = 12, .tuples = 36});
+  ExpectEnd(kLook, {steps}, {.tries = 2, .tuples = 36});
 }
 
 // Eight attempts of eight steps, each on another way. The names of ways that were not taken again
@@ -81,8 +80,16 @@ TEST(StepwiseFetches, ForgetWaysThatAreNotTaken) {
     auto& steps = attempts.emplace_back();
     for (Key step = 0; step < 8; ++step) steps.push_back({100 * step + attempt, 1});
   }
-  ExpectEnd(kFew, attempts, {.tries = 9, .tuples = 8});
-  ExpectEnd(kMany, attempts, {.tries = 9, .tuples = 16});
+  ExpectEnd(kLook, attempts, {.tries = 9, .tuples = 16});
+}
+
+// The same where more than 640 names were not used.
+TEST(StepwiseFetches, ForgetWaysWithManyTuples) {
+  std::vector<std::vector<Part>> attempts;
+  for (Key attempt = 1; attempt < 5; ++attempt) {
+    attempts.push_back({{0, 10}, {1000 * attempt, 300}});
+  }
+  ExpectEnd(kAbort, attempts, {.tries = 5, .tuples = 310});
 }
 
 using End = std::function<bool(txn::Transaction&)>;

@@ -21,7 +21,7 @@ GraphTransaction::GraphTransaction(TransactionalGraph& graph, Transaction& trans
       transaction_(transaction),
       base_(graph, transaction),
       names_first_(graph.engine().protocol().fetches_once()),
-      steps_(graph.engine().protocol(), StepwiseFetch::Steps::kMany),
+      steps_(graph.engine().protocol(), StepwiseFetch::Unnamed::kLook),
       hints_(kHints) {}
 
 Verdict GraphTransaction::Run(const Body& body, bool only_reads) {

@@ -67,7 +67,7 @@ class YcsbMixClient : public Client {
       : table_(table),
         zipf_(zipf),
         setting_(setting),
-        steps_(transaction.engine().protocol(), StepwiseFetch::Steps::kFew),
+        steps_(transaction.engine().protocol(), StepwiseFetch::Unnamed::kAbort),
         first_((setting.logs_run << kLogsShift) + (setting.run << kRunShift) +
                (transaction.process() << kProcessShift)),
         random_(seed) {}

@@ -3,20 +3,19 @@
 namespace slimgraph::txn {
 namespace {
 
-// With few steps, so many attempts are aborted before others look.
-constexpr std::uint32_t kMostGivenUp = 4;
+constexpr std::size_t kMostUnused = 640;
 
 }  // namespace
 
 void StepwiseFetch::Forget() {
   named_.clear();
-  gave_up_ = 0;
   looked_ = false;
 }
 
-// Names that an attempt has not used may be of use to the next one, unless they are many.
+// Names that an attempt has not used may be of use to the next one, unless they are many. More are
+// kept if it was aborted at unnamed tuples, as it has not come to those behind them.
 void StepwiseFetch::Begin() {
-  if (looked_ && named_.size() > 2 * used_) {
+  if (named_.size() - used_ > (looked_ ? used_ : kMostUnused)) {
     std::erase_if(named_, [](const auto& one) { return !one.second.used; });
   }
   fetched_ = looked_ = false;
@@ -35,8 +34,7 @@ bool StepwiseFetch::Fetch(Transaction& transaction, std::span<const Want> wants,
     name.used = true;
   }
   if (late && !looked_) {
-    if (steps_ == Steps::kFew && gave_up_ < kMostGivenUp) {
-      ++gave_up_;
+    if (unnamed_ == Unnamed::kAbort) {
       transaction.Abort(AbortReason::kUnnamed);
       return false;
     }

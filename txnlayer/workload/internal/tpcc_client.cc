@@ -25,7 +25,7 @@ TpccClient::TpccClient(const TpccTables& tables, Transaction& transaction, doubl
                        std::uint64_t seed)
     : tables_(tables),
       new_order_(tables, transaction, remote, seed),
-      steps_(transaction.engine().protocol(), StepwiseFetch::Steps::kFew),
+      steps_(transaction.engine().protocol(), StepwiseFetch::Unnamed::kAbort),
       mine_(WarehousesOf(tables, transaction.engine())),
       random_(~seed) {}
 
