@@ -66,8 +66,9 @@ class Transaction {
   bool StartFetch(std::span<const Want> wants, Access** out);
   bool FinishFetch();
 
-  // Gives all tuples back, and from then on only looks: what it fetches is read as it is just then,
-  // and belongs to no one state. So it never commits: its end has the reason kUnnamed.
+  // Under a protocol that fetches once: gives all tuples back, and from then on only looks. What it
+  // fetches is read as it is just then, and belongs to no one state. It holds nothing, and never
+  // commits: its end has the reason kUnnamed.
   void Look();
   bool looks() const { return looks_; }
 

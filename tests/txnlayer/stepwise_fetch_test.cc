@@ -138,6 +138,47 @@ TEST(StepwiseFetches, DecideNothingWithLooks) {
   }
 }
 
+// While one transaction looks, another writes what the first has named and what it has looked at.
+TEST(StepwiseFetches, HoldNothingWhileTheyLook) {
+  for (const char* const stages : {"rpc", "one-sided"}) {
+    OnTxnJob(
+        {.protocol = "calvin", .stages = stages, .nodes = 2, .compute = 1}, [&](Cluster& cluster) {
+          const auto protocol = *txn::MakeProtocol("calvin");
+          txn::EngineOptions options;
+          options.stages = *txn::StageCode::Parse(stages, protocol->name(), protocol->stages());
+          options.coroutines = 2;
+          const auto engine = *txn::Engine::Make(cluster, *protocol, options);
+          txn::Table* const table = *engine->tables().Add({"t", 8, 100});
+          bool looked = false;
+          bool written = false;
+          const auto await = [](txn::Transaction& transaction, const bool& flag) {
+            for (int i = 0; i < 5000 && !flag; ++i) transaction.task().Idle(1'000'000);
+            EXPECT_TRUE(flag);
+          };
+          ASSERT_TRUE(engine->Run([&](txn::Transaction& transaction) {
+            if (transaction.process() == 0) {
+              transaction.Begin();
+              EXPECT_NE(transaction.Write(*table, 1), nullptr);
+              transaction.Look();
+              for (const Key key : {2, 3}) {
+                EXPECT_NE(transaction.Write(*table, key), nullptr);
+              }
+              looked = true;
+              await(transaction, written);
+              return transaction.Abort();
+            }
+            await(transaction, looked);
+            transaction.Begin();
+            const txn::Want wants[] = {{table, 1, true}, {table, 2, true}, {table, 3, true}};
+            Access* found[3];
+            EXPECT_TRUE(transaction.Fetch(wants, found));
+            EXPECT_TRUE(transaction.Commit());
+            written = true;
+          }));
+        });
+  }
+}
+
 // A body that rolls back is only believed if it has not merely looked.
 TEST(StepwiseFetches, RollBackWhatWasReadTogether) {
   TxnSetting setting{.protocol = "calvin", .nodes = 1, .coroutines = 1};

@@ -221,7 +221,7 @@ bool Transaction::Commit() {
 }
 
 void Transaction::Look() {
-  SLIM_CHECK(open_, "the transaction has ended");
+  SLIM_CHECK(open_ && engine_.protocol().fetches_once(), "the transaction cannot look");
   engine_.protocol().Release(*this);
   looks_ = true;
 }

@@ -25,9 +25,7 @@ Result<std::unique_ptr<Companion>> Calvin::MakeCompanion(Engine& engine, Worker&
 }
 
 bool Calvin::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  if (transaction.looks()) {
-    Release(transaction);  // what it has looked at before
-  } else if (fresh.size() != transaction.accesses().size()) {
+  if (!transaction.looks() && fresh.size() != transaction.accesses().size()) {
     transaction.SetAbortReason(AbortReason::kNamedLate);
     return false;
   }
@@ -40,10 +38,8 @@ bool Calvin::StartFetch(Transaction& transaction, std::span<Access* const> fresh
 bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
   Task& task = transaction.task();
   const bool asked = !ThreadOf(transaction).RunningIn(task.index()).accesses.empty();
-  if ((!asked || fresh.size() != transaction.accesses().size()) &&
-      !StartFetch(transaction, fresh)) {
-    return false;
-  }
+  const bool late = !transaction.looks() && fresh.size() != transaction.accesses().size();
+  if ((!asked || late) && !StartFetch(transaction, fresh)) return false;
   auto& running = ThreadOf(transaction).RunningIn(task.index());
   task.Await(running.scheduled);
   const StageCode stages = ThreadOf(transaction).StagesOf(running.epoch);
@@ -61,6 +57,7 @@ bool Calvin::Fetch(Transaction& transaction, std::span<Access* const> fresh) con
     transaction.SetTableFull(*access);
     return false;
   }
+  if (transaction.looks()) Release(transaction);
   return true;
 }
 

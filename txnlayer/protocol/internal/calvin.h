@@ -16,8 +16,8 @@
 // receiver polls that word in its own memory. The buffer of a batch is reused sixteen epochs later,
 // when all schedulers have consumed the batch. They report that now and then by writing a count.
 // The buffers of a transaction are reused when the coroutine's next transaction is granted a tuple,
-// because the first one has ended by then. What has no room in buffers comes in messages: the batch
-// of one large transaction, and all but the first values of it. A write wakes no thread. So a
+// because the first one has ended by then. A large transaction has no room in the buffers: its
+// batch comes in messages, and so do all but the first of its values. A write wakes no thread. So a
 // thread of a compute node announces to the others, by a write, that it is about to sleep. A thread
 // that writes into its memory afterwards sends it an empty message.
 //
@@ -28,8 +28,9 @@
 //
 // A tuple is only accessed by transactions that its queue has admitted, so no read is torn. The
 // tuple's word is for readers outside of the queues: it is odd while a writer is admitted. As the
-// order is fixed in advance, a transaction names all its tuples in one Fetch. Each Fetch of one
-// that only looks (Transaction::Look) stands in the order by itself, and reads.
+// order is fixed in advance, a transaction names all its tuples in one Fetch. A transaction that
+// only looks (Transaction::Look) is ordered anew in each Fetch, as one that reads, and ends there
+// when it has the values.
 #pragma once
 
 #include "txnlayer/internal/stages/protocol.h"

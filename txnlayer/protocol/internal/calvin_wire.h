@@ -18,19 +18,20 @@ constexpr std::uint16_t kEnd = kFirstCompanionRequest + 2;
 constexpr std::uint16_t kWrites = kFirstCompanionRequest + 3;
 // Something was written into the receiver's memory.
 constexpr std::uint16_t kWake = kFirstCompanionRequest + 4;
+// A part of a batch, before the last.
 constexpr std::uint16_t kBatchPart = kFirstCompanionRequest + 5;
 
 constexpr std::uint64_t kEpochSlots = 16;
 // After this many epochs a scheduler reports the consumed ones.
 constexpr std::uint64_t kReportEvery = 4;
-// Of the batch of an epoch, unless it is one transaction that alone has more. Such a batch always
-// comes in messages.
+// The most bytes of a batch. A transaction that has more is a batch by itself, and always comes in
+// messages, of so many bytes each.
 constexpr std::uint64_t kBatchBytes = 12 << 10;
 constexpr std::uint64_t kSlotBytes = kBatchBytes + 2 * kWordBytes;  // epoch + 1, bytes, batch
 constexpr std::uint64_t RoundUpToCacheLine(std::uint64_t bytes) {
   return (bytes + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
 }
-// The values of a transaction that have a buffer. The others come in messages.
+// How many values of a transaction have a buffer. The others come in messages.
 constexpr std::size_t kValueSlots = 256;
 // The transaction's number, the tuple's offset, and the version.
 constexpr std::uint64_t kValueBytes = RoundUpToCacheLine(3 * kWordBytes + kMaxRecordBytes);
