@@ -108,8 +108,9 @@ std::optional<pid_t> RunningCommand::NodeProcess(int number) const {
   return std::nullopt;
 }
 
-bool RunningCommand::AwaitError(const std::string& text) const {
-  for (int tries = 0; tries < 10'000; ++tries) {
+bool RunningCommand::AwaitError(const std::string& text, std::chrono::seconds limit) const {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (std::chrono::steady_clock::now() < deadline) {
     if (ReadText(err_path_).find(text) != std::string::npos) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }

@@ -40,8 +40,10 @@ class RunningCommand {
   // All processes of the job, including the command's own, except zombies of other parents.
   std::vector<pid_t> Processes() const;
 
-  // Waits until the command has written `text` to standard error; false if it has not within 20 s.
-  bool AwaitError(const std::string& text) const;
+  // Waits until the command has written `text` to standard error. False if it has not within
+  // `limit`.
+  bool AwaitError(const std::string& text,
+                  std::chrono::seconds limit = std::chrono::seconds(20)) const;
 
   // Waits until the command ends. Kills it after `limit`, which gives code 137.
   CommandEnd Wait(std::chrono::seconds limit = std::chrono::seconds(test::kSanitized ? 90 : 30));
