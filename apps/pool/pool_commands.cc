@@ -32,7 +32,8 @@ Command PoolStartCommand() {
             .Default("this machine alone");
     options
         .Text("--launcher", "COMMAND",
-              "start the nodes by this command of the shell, such as 'srun --overlap -N {nodes}'",
+              "start the nodes by this command of the shell, such as "
+              "'srun --overlap --exclude={taken} -N {nodes}'",
               start->launcher)
         .Default("slimgraph itself")
         .Excludes(by_hosts);

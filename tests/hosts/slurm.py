@@ -172,7 +172,7 @@ class SlurmTests:
         with Slurm() as slurm:
             slurm.run("salloc", "-N", "4", "-t", "8:00:00", "--no-shell").expect(0)
             number = slurm.run("squeue", "-h", "-o", "%A").expect(0).strip()
-            launcher = f"srun --overlap --jobid {number} -N {{nodes}}"
+            launcher = f"srun --overlap --jobid {number} --exclude={{taken}} -N {{nodes}}"
             slurm.run("slimgraph", "pool", "start", "big", "--nodes", "4",
                       "--launcher", launcher).expect(0)
             slurm.run("slimgraph", "pool", "load", "big", self.graph, "--as", "web").expect(0)
@@ -181,6 +181,9 @@ class SlurmTests:
                 end = slurm.run("slimgraph", "pool", "status", "big", "--json")
                 return json.loads(end.expect(0))["result"]["nodes"]
 
+            def hosts():
+                return [node["address"].split(":")[0] for node in nodes()]
+
             def expect_right():
                 job = ["srun", "-N", "1", "slimgraph"]
                 slurm.run(*job, "pagerank", "big:web", "--compute", "2", "--verify").expect(0)
@@ -188,11 +191,15 @@ class SlurmTests:
                 expect(report["result"]["count"] == self.count, f"{report['result']}")
 
             expect_right()
-            os.kill(nodes()[1]["process"], signal.SIGKILL)
-            slurm.wait_for(lambda: not nodes()[1]["runs"], "notice of a node's end")
-            slurm.run("slimgraph", "pagerank", "big:web").expect(4, "node 1 of pool 'big'")
-            slurm.run("slimgraph", "pool", "start", "big").expect(0)
-            expect_right()
+            before = hosts()
+            for node in (1, 3):
+                os.kill(nodes()[node]["process"], signal.SIGKILL)
+                slurm.wait_for(lambda n=node: not nodes()[n]["runs"], "notice of a node's end")
+                slurm.run("slimgraph", "pagerank", "big:web").expect(
+                    4, f"node {node} of pool 'big'")
+                slurm.run("slimgraph", "pool", "start", "big").expect(0)
+                expect(hosts() == before, f"hosts of the nodes: {before}, then {hosts()}")
+                expect_right()
             slurm.run("scancel", number).expect(0)
             slurm.wait_for(lambda: not any(node["runs"] for node in nodes()), "end of the pool")
             slurm.run("slimgraph", "cc", "big:web").expect(4, "the nodes of pool 'big' have ended")

@@ -72,6 +72,29 @@ TEST_F(LaunchedPools, StartAgainByTheSameLauncher) {
   EXPECT_TRUE(AwaitProcesses(0));
 }
 
+TEST_F(LaunchedPools, TellTheLauncherWhichHostsHaveNodes) {
+  const std::string told = File("told");
+  const PoolDescriptor pool =
+      Unwrap(StartPool({.name = "p",
+                        .nodes = 3,
+                        .launcher = "echo 'taken: {taken}' >>" + told + "; " + Launcher("stays")}))
+          .pool;
+  ASSERT_EQ(::kill(pool.nodes[1].process, SIGKILL), 0);
+  while (IsRunning(pool.nodes[1])) ::usleep(1000);
+  EXPECT_EQ(Unwrap(StartPool({.name = "p"})).started, 1);
+  Unwrap(StopPool("p", true));
+  EXPECT_EQ(ReadText(told), "taken: \ntaken: " + HostName() + "\n");
+  EXPECT_TRUE(AwaitProcesses(0));
+}
+
+TEST_F(LaunchedPools, NamesHostsAsSlurmDoes) {
+  const PoolStarted started = Unwrap(
+      StartPool({.name = "p", .nodes = 2, .launcher = "SLURMD_NODENAME=n7 " + Launcher("stays")}));
+  EXPECT_EQ(started.pool.nodes[1].host, "n7");
+  Unwrap(StopPool("p", true));
+  EXPECT_TRUE(AwaitProcesses(0));
+}
+
 TEST_F(LaunchedPools, SayWhatIsWrongWithALauncher) {
   const std::pair<std::string, const char*> cases[] = {
       {"srun -n 3", "has no {nodes}"},

@@ -3,8 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "slimgraph/base/child_process.h"
@@ -35,12 +37,29 @@ constexpr std::string_view kWhichNode = "which-node";
 // PORT PROCESS STARTED MACHINE HOST ADDRESS
 constexpr std::string_view kListens = "listens";
 
-std::string CommandOf(std::string launcher, std::size_t nodes, const std::string& program) {
-  const std::string count = fmt::format("{}", nodes);
-  for (std::size_t at = launcher.find(kNodesOfLauncher); at != std::string::npos;
-       at = launcher.find(kNodesOfLauncher, at + count.size())) {
-    launcher.replace(at, kNodesOfLauncher.size(), count);
+void Replace(std::string& text, std::string_view what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
   }
+}
+
+// The hosts of all nodes but those that start, each once.
+std::string TakenHosts(const PoolDescriptor& pool, const std::vector<NodeId>& starting) {
+  std::set<std::string> hosts;
+  for (NodeId node = 0; node < pool.nodes.size(); ++node) {
+    if (std::ranges::find(starting, node) == starting.end()) hosts.insert(pool.nodes[node].host);
+  }
+  std::string text;
+  for (const std::string& host : hosts) text += (text.empty() ? "" : ",") + host;
+  return text;
+}
+
+std::string CommandOf(const PoolDescriptor& pool, const std::vector<NodeId>& starting,
+                      const std::string& program) {
+  std::string launcher = pool.launcher;
+  Replace(launcher, kNodesOfLauncher, fmt::format("{}", starting.size()));
+  Replace(launcher, kTakenOfLauncher, TakenHosts(pool, starting));
   return fmt::format("{} {} {}", launcher, Quoted(program), kPoolJoinCommand);
 }
 
@@ -104,7 +123,7 @@ Status LaunchNodes(PoolDescriptor& pool, const std::vector<NodeId>& nodes,
   SLIM_ASSIGN(const UniqueFd listener, ListenTcp("0.0.0.0"));
   SLIM_ASSIGN(const std::string secret, NewSecret());
   SLIM_ASSIGN(const HandshakeKey key, HandshakeKey::Derive(secret, kJoinPurpose));
-  const std::string command = CommandOf(pool.launcher, nodes.size(), program);
+  const std::string command = CommandOf(pool, nodes, program);
   const ProgramToStart start{
       .words = {"/bin/sh", "-c", command},
       .variables = {{kPoolJoinVariable, HubAddresses(listener) + " " + secret}},
@@ -150,6 +169,12 @@ std::string OwnAddress(const Conversation& starter) {
   return used.starts_with("127.") && !all.empty() ? all.front() : used;
 }
 
+// The name by which Slurm knows this host, which may be another than its own.
+std::string HostNameInCluster() {
+  const char* const name = std::getenv("SLURMD_NODENAME");
+  return name != nullptr ? name : HostName();
+}
+
 // Returns this node's place, and puts the socket on which it listens where the node expects it.
 Result<std::string> LearnPlace() {
   const char* const set = std::getenv(kPoolJoinVariable);
@@ -171,7 +196,7 @@ Result<std::string> LearnPlace() {
     SLIM_TRY(
         starter.Ask({std::string(kListens), fmt::format("{}", LocalAddress(listener.get()).port()),
                      fmt::format("{}", ::getpid()), fmt::format("{}", StartOfProcess(::getpid())),
-                     HostIdentity(), HostName(), OwnAddress(starter)}));
+                     HostIdentity(), HostNameInCluster(), OwnAddress(starter)}));
   }
   const int fd = listener.Release();
   if (fd != kPoolListener && (::dup2(fd, kPoolListener) < 0 || ::close(fd) != 0)) {

@@ -14,8 +14,10 @@ namespace slimgraph::internal {
 // What a process is told through its environment: where to connect to, and a secret.
 constexpr const char* kPoolJoinVariable = "SLIMGRAPH_POOL_JOIN";
 
-// The part of a launcher that stands for the number of nodes.
+// The parts of a launcher that stand for the number of nodes to start, and for the hosts that have
+// nodes of the pool already.
 constexpr std::string_view kNodesOfLauncher = "{nodes}";
+constexpr std::string_view kTakenOfLauncher = "{taken}";
 
 // Starts these nodes by `pool.launcher`, and replaces their entries. The launcher stays as long as
 // they do. `log`: what all of them write to standard error.
