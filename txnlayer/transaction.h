@@ -47,6 +47,8 @@ class Transaction {
   std::uint64_t process() const { return process_; }
   // The number of this node's first coroutine.
   std::uint64_t first_process() const;
+  // How many coroutines the job has.
+  std::uint64_t processes() const;
 
   // `again`: a retry of the work that was aborted before. `now_ns`: the time of NowNs(), if the
   // caller has just read it. `only_reads`: it will write nothing. With read timestamps it then
@@ -127,6 +129,11 @@ class Transaction {
     return shares_ && by_processor_ && !access.write && (!Remote(access) || LocksByMessage());
   }
   void StopSharing() { shares_ = false; }
+  // Whether it may take a lock and read the record by one round trip: both stages have the same
+  // form, tuples need not be asked for, and it is not a retry, which would rather wait for a lock.
+  bool LocksAndReads() const {
+    return first_try_ && !stages_.asks() && one_sided(Stage::kRead) == one_sided(Stage::kLock);
+  }
   // With read timestamps, when it has read all tuples and locked those that it writes, and before
   // it validates the others: sets the commit time. False: aborted.
   bool ChooseCommitTime();
@@ -258,6 +265,7 @@ class Transaction {
   const bool by_processor_;  // atomics of the processor work on the own node
   const bool orders_;        // Protocol::commits_at_timestamp()
   bool shares_ = true;
+  bool first_try_ = true;
   Owner owner_;
   std::uint64_t process_;
   Timestamp timestamp_ = 0;

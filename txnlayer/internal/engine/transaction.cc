@@ -60,6 +60,12 @@ std::uint64_t Transaction::first_process() const {
   return std::uint64_t{engine_.self()} * engine_.cluster().threads() * engine_.options().coroutines;
 }
 
+std::uint64_t Transaction::processes() const {
+  const Cluster& cluster = engine_.cluster();
+  return std::uint64_t{cluster.topology().compute()} * cluster.threads() *
+         engine_.options().coroutines;
+}
+
 void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
   SLIM_CHECK(!open_, "the previous transaction has not ended");
   if ((rest_expected() || begin_blocked()) && !task_.worker().failed()) {
@@ -74,6 +80,7 @@ void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
     timestamp_ = thread_.clock.NextTimestamp(owner_, now_ns);
   }
   looks_ = false;
+  first_try_ = !again;
   only_reads_ = only_reads && thread_.times;
   if (only_reads_) BeginReading(now_ns);
   if (!again) {

@@ -7,7 +7,7 @@
 //   lock      mode 3, spare 1, age 34, owner 26                  NOWAIT, WAITDIE: one holder
 //             mode 3, which 1, age 34, readers 13, readers 13    the same: readers (lock_word.h)
 //   sequence  locked 1, owner 26, writes 37                      OCC
-//   lease     locked 1, written 43, length 20                    SUNDIAL
+//   lease     lockers 10, written 43, length 11                  SUNDIAL
 //   time      clock 46, thread 18                                MVCC: lock, read time, write times
 //   count     64                                                 WAITDIE: waiting; CALVIN: writers
 //
@@ -69,7 +69,7 @@ constexpr std::int64_t AgeDifference(std::uint64_t one, std::uint64_t other) {
   return static_cast<std::int64_t>((one - other) << (64 - kAgeBits)) >> (64 - kAgeBits);
 }
 
-// The lock bit of OCC's and SUNDIAL's words.
+// The lock bit of OCC's word.
 constexpr std::uint64_t kLockedBit = std::uint64_t{1} << 63;
 constexpr bool Locked(std::uint64_t word) { return (word & kLockedBit) != 0; }
 
@@ -89,17 +89,20 @@ constexpr std::uint64_t NextSequence(std::uint64_t word) { return (word + 1) & k
 
 }  // namespace sequence_word
 
-// SUNDIAL's word: the lock bit, the logical time of the version's write, and the length of its
-// lease.
+// SUNDIAL's word: the transactions that hold the lock or are about to give up taking it, the
+// logical time of the version's write, and the length of its lease.
 namespace lease_word {
 
-constexpr unsigned kLengthBits = 20;
+constexpr unsigned kLockersBits = 10;
+constexpr std::uint64_t kMostLockers = (std::uint64_t{1} << kLockersBits) - 1;
+constexpr std::uint64_t kOneLocker = std::uint64_t{1} << (64 - kLockersBits);
+constexpr unsigned kLengthBits = 11;
 constexpr std::uint64_t kLengthMask = (std::uint64_t{1} << kLengthBits) - 1;
-constexpr std::uint64_t kLastTime = (std::uint64_t{1} << (63 - kLengthBits)) - 1;
+constexpr std::uint64_t kLastTime = (std::uint64_t{1} << (64 - kLockersBits - kLengthBits)) - 1;
 
-constexpr std::uint64_t WrittenAt(std::uint64_t word) {
-  return (word & ~kLockedBit) >> kLengthBits;
-}
+constexpr bool Locked(std::uint64_t word) { return word >= kOneLocker; }
+constexpr std::uint64_t Unlocked(std::uint64_t word) { return word & (kOneLocker - 1); }
+constexpr std::uint64_t WrittenAt(std::uint64_t word) { return Unlocked(word) >> kLengthBits; }
 constexpr std::uint64_t ValidTo(std::uint64_t word) {
   return WrittenAt(word) + (word & kLengthMask);
 }

@@ -49,8 +49,8 @@ inline void PostUnlockedRead(Port& port, Access& access) {
 // Whether both reads of the word found it unlocked and with the same version. `version` extracts
 // from a word the part that changes only with the record.
 template <typename Access, typename Version>
-bool ReadIsWhole(const Access& access, Version version) {
-  if (Locked(access.seen[0]) || Locked(access.reread[0])) return false;
+bool ReadIsWhole(const Access& access, Version version, bool (*locked)(std::uint64_t) = Locked) {
+  if (locked(access.seen[0]) || locked(access.reread[0])) return false;
   if (version(access.seen[0]) != version(access.reread[0])) return false;
   access.CheckKey();
   return true;

@@ -18,27 +18,71 @@ std::uint64_t Expected(const Access& access) {
   return access.step == kAsRead ? access.seen[0] : access.reread[0];
 }
 
-using namespace lease_word;
+using lease_word::kLastTime;
+using lease_word::kLengthMask;
+using lease_word::kOneLocker;
+using lease_word::Lease;
+using lease_word::ValidTo;
+using lease_word::WrittenAt;
+
+// A lock that is taken by adding oneself to the lockers has a further step when others were there
+// before.
+enum LockStep : std::uint8_t { kEnter, kGiveUp };
 
 // The same version, valid to `time`. If the length field is too short, the version's write time is
 // raised. Transactions that read the version before must then abort, which is safe.
 std::uint64_t Extended(std::uint64_t word, std::uint64_t time) {
-  return Lease(std::max(WrittenAt(word), time - std::min(time, kLengthMask)), time);
+  return time - WrittenAt(word) <= kLengthMask ? Lease(WrittenAt(word), time) : Lease(time, time);
+}
+
+// Others may be entering and giving up, so only differences are added while the lock is held.
+void PostUnlock(Port& port, Access& access, std::uint64_t to) {
+  port.FetchAdd(access, 0, to - (access.seen[0] + kOneLocker), &access.old_word);
+}
+
+void PostEnter(Port& port, Access& access) {
+  port.FetchAdd(access, 0, kOneLocker, &access.old_word);
+  port.Read(access, access.table->key_at(), access.table->image_bytes(), access.image);
+  access.has_image = true;
+}
+
+Step CheckEnter(Access& access) {
+  if (access.step == kGiveUp) {
+    access.waiting = false;
+    return Step::Abort(AbortReason::kLocked);
+  }
+  if (lease_word::Locked(access.old_word)) {
+    access.waiting = true;  // until it has left the lockers again
+    access.step = kGiveUp;
+    return Step::More();
+  }
+  access.CheckKey();
+  access.seen[0] = access.old_word;
+  access.locked = true;
+  return Step::Done();
+}
+
+Step CheckRead(Access& access) {
+  if (!ReadIsWhole(access, WrittenAt, lease_word::Locked)) return Step::Busy();
+  access.seen[0] = access.reread[0];
+  return Step::Done();
 }
 
 }  // namespace
 
 std::span<const Stage> Sundial::stages() const { return kSundialStages; }
 
-bool Sundial::LocksFree(const std::uint64_t* metadata) const { return !Locked(metadata[0]); }
+bool Sundial::LocksFree(const std::uint64_t* metadata) const {
+  return !lease_word::Locked(metadata[0]);
+}
 
 std::optional<Protocol::ReadStamp> Sundial::StampOf(const std::uint64_t* metadata) const {
-  if (Locked(metadata[0])) return std::nullopt;
+  if (lease_word::Locked(metadata[0])) return std::nullopt;
   return ReadStamp{.mark = WrittenAt(metadata[0])};
 }
 
 Timestamp Sundial::FreeLocks(std::uint64_t* metadata) const {
-  metadata[0] &= ~kLockedBit;
+  metadata[0] = lease_word::Unlocked(metadata[0]);
   return 0;
 }
 
@@ -47,13 +91,30 @@ void Sundial::Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const
   fresh[0] = Lease(std::max(WrittenAt(metadata[0]), WrittenAt(fresh[0])), valid_to);
 }
 
+// Decides which tuples that have not begun are locked by their first stage. Returns that stage. If
+// it is Lock, it also reads the others.
+Stage Sundial::PlanFetch(const Transaction& transaction, std::span<Access* const> fresh) {
+  const bool together =
+      transaction.LocksAndReads() && transaction.processes() <= lease_word::kMostLockers;
+  bool locks = false;
+  for (Access* const access : fresh) {
+    if (!access->begun) {
+      access->fetch = together && access->write;
+      access->unlocked = !access->fetch;
+    }
+    locks = locks || access->fetch;
+  }
+  return locks ? Stage::kLock : Stage::kRead;
+}
+
 bool Sundial::StartFetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  return transaction.StartStage(Stage::kRead, fresh);
+  return transaction.StartStage(PlanFetch(transaction, fresh), fresh);
 }
 
 bool Sundial::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  return transaction.RunStage(Stage::kRead, fresh) &&
-         transaction.RunStage(Stage::kLock, transaction.WritesAmong(fresh));
+  const bool well = transaction.RunStage(PlanFetch(transaction, fresh), fresh);
+  for (Access* const access : fresh) access->fetch = access->unlocked = false;
+  return well && transaction.RunStage(Stage::kLock, transaction.WritesAmong(fresh));
 }
 
 bool Sundial::Prepare(Transaction& transaction) const {
@@ -85,6 +146,9 @@ void Sundial::Release(Transaction& transaction) const {
   transaction.RunLastStage(Stage::kRelease, transaction.locked());
 }
 
+// The next step is then that of giving up, which nothing else changes.
+void Sundial::CancelWait(Access& access) const { access.step = kGiveUp; }
+
 void Sundial::Post(Stage stage, Port& port, Access& access) const {
   const Table& table = *access.table;
   switch (stage) {
@@ -92,7 +156,15 @@ void Sundial::Post(Stage stage, Port& port, Access& access) const {
       PostGuardedRead(port, access);
       break;
     case Stage::kLock:
-      port.CompareSwap(access, 0, access.seen[0], access.seen[0] | kLockedBit, &access.old_word);
+      if (access.unlocked) {
+        PostGuardedRead(port, access);
+      } else if (access.step == kGiveUp) {
+        port.FetchAdd(access, 0, -kOneLocker, &access.old_word);
+      } else if (access.fetch) {
+        PostEnter(port, access);
+      } else {
+        port.CompareSwap(access, 0, access.seen[0], access.seen[0] + kOneLocker, &access.old_word);
+      }
       break;
     case Stage::kRenew:
       port.CompareSwap(access, 0, Expected(access),
@@ -100,27 +172,29 @@ void Sundial::Post(Stage stage, Port& port, Access& access) const {
       break;
     case Stage::kCommit:
       port.Write(access, table.version_at(0), table.version_bytes(), access.version_bytes());
-      access.put[0] = Lease(access.commit_timestamp, access.commit_timestamp);
-      port.Unlock(access, 0, access.seen[0] | kLockedBit, access.put[0]);
+      PostUnlock(port, access, Lease(access.commit_timestamp, access.commit_timestamp));
       break;
     default:
-      access.put[0] = access.seen[0];
-      port.Unlock(access, 0, access.seen[0] | kLockedBit, access.put[0]);
+      PostUnlock(port, access, access.seen[0]);
   }
 }
 
 Step Sundial::Check(Stage stage, Access& access) const {
   switch (stage) {
     case Stage::kRead:
-      if (!ReadIsWhole(access, WrittenAt)) return Step::Busy();
-      access.seen[0] = access.reread[0];
-      return Step::Done();
+      return CheckRead(access);
     case Stage::kLock:
+      if (access.unlocked) {
+        // It holds locks, so it does not wait for others.
+        if (lease_word::Locked(access.reread[0])) return Step::Abort(AbortReason::kLocked);
+        return CheckRead(access);
+      }
+      if (access.fetch || access.step == kGiveUp) return CheckEnter(access);
       if (access.old_word == access.seen[0]) {
         access.locked = true;
         return Step::Done();
       }
-      if (Locked(access.old_word)) return Step::Abort(AbortReason::kLocked);
+      if (lease_word::Locked(access.old_word)) return Step::Abort(AbortReason::kLocked);
       if (WrittenAt(access.old_word) != WrittenAt(access.seen[0])) {
         return Step::Abort(AbortReason::kChanged);
       }
@@ -131,7 +205,7 @@ Step Sundial::Check(Stage stage, Access& access) const {
       if (word == Expected(access)) return Step::Done();
       if (WrittenAt(word) != WrittenAt(access.seen[0])) return Step::Abort(AbortReason::kChanged);
       if (ValidTo(word) >= access.commit_timestamp) return Step::Done();
-      if (Locked(word)) return Step::Abort(AbortReason::kLease);
+      if (lease_word::Locked(word)) return Step::Abort(AbortReason::kLease);
       access.reread[0] = word;
       access.step = kAsFound;
       return Step::More();
