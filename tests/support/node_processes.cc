@@ -44,9 +44,14 @@ int RunAsNode(Result<std::unique_ptr<Job>> job, OnLoss on_loss, int failures_bef
     return 1;
   }
   int code = 0;
+  bool fatal = false;
   for (int part = failures_before; part < ResultSoFar().total_part_count(); ++part) {
-    if (ResultSoFar().GetTestPartResult(part).failed()) code = 1;
+    const ::testing::TestPartResult& result = ResultSoFar().GetTestPartResult(part);
+    if (result.failed()) code = 1;
+    fatal = fatal || result.fatally_failed();
   }
+  // Others may wait for what this node has not done any more. Its loss ends the job.
+  if (fatal) return code;
   const Status left = (*job)->Leave(code);
   if (left || on_loss == OnLoss::kReport) return code;
   fmt::print(stderr, "cannot leave: {}\n", left.error().message);
