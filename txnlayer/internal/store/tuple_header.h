@@ -91,7 +91,7 @@ constexpr std::uint64_t NextSequence(std::uint64_t word) { return (word + 1) & k
 
 }  // namespace sequence_word
 
-// SUNDIAL's word: the transactions that hold the lock or are about to give up taking it, the
+// SUNDIAL's word: the number of lockers (who holds the lock, and those who are about to leave), the
 // logical time of the version's write, and the length of its lease.
 namespace lease_word {
 
