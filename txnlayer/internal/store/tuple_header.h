@@ -108,8 +108,10 @@ constexpr std::uint64_t WrittenAt(std::uint64_t word) { return Unlocked(word) >>
 constexpr std::uint64_t ValidTo(std::uint64_t word) {
   return WrittenAt(word) + (word & kLengthMask);
 }
+// If the length field is too short, the time of the write is raised.
 constexpr std::uint64_t Lease(std::uint64_t written_at, std::uint64_t valid_to) {
-  return (written_at << kLengthBits) | (valid_to - written_at);
+  const bool fits = valid_to - written_at <= kLengthMask;
+  return fits ? written_at << kLengthBits | (valid_to - written_at) : valid_to << kLengthBits;
 }
 
 }  // namespace lease_word

@@ -19,7 +19,6 @@ std::uint64_t Expected(const Access& access) {
 }
 
 using lease_word::kLastTime;
-using lease_word::kLengthMask;
 using lease_word::kOneLocker;
 using lease_word::Lease;
 using lease_word::ValidTo;
@@ -29,10 +28,10 @@ using lease_word::WrittenAt;
 // before.
 enum LockStep : std::uint8_t { kEnter, kGiveUp };
 
-// The same version, valid to `time`. If the length field is too short, the version's write time is
-// raised. Transactions that read the version before must then abort, which is safe.
+// The same version, valid to `time`. If its write time is raised, transactions that read it before
+// must abort, which is safe.
 std::uint64_t Extended(std::uint64_t word, std::uint64_t time) {
-  return time - WrittenAt(word) <= kLengthMask ? Lease(WrittenAt(word), time) : Lease(time, time);
+  return Lease(WrittenAt(word), time);
 }
 
 // Others may be entering and giving up, so only differences are added while the lock is held.
@@ -112,9 +111,10 @@ bool Sundial::StartFetch(Transaction& transaction, std::span<Access* const> fres
 }
 
 bool Sundial::Fetch(Transaction& transaction, std::span<Access* const> fresh) const {
-  const bool well = transaction.RunStage(PlanFetch(transaction, fresh), fresh);
+  // A transaction that fails may still have to finish what it has begun.
+  if (!transaction.RunStage(PlanFetch(transaction, fresh), fresh)) return false;
   for (Access* const access : fresh) access->fetch = access->unlocked = false;
-  return well && transaction.RunStage(Stage::kLock, transaction.WritesAmong(fresh));
+  return transaction.RunStage(Stage::kLock, transaction.WritesAmong(fresh));
 }
 
 bool Sundial::Prepare(Transaction& transaction) const {
