@@ -87,6 +87,35 @@ TEST(Sundial, WhoeverFindsALockerGivesUpAndLeavesNothing) {
   }
 }
 
+TEST(Sundial, FetchesThatHaveBegunEndAsTheyBegan) {
+  for (const char* const stages : kForms) {
+    WithTwoAfar(stages, [](txn::Table& table, Key key, Transaction& one, Transaction& other) {
+      const Want writes[] = {{&table, key, true}};
+      const Want reads[] = {{&table, key, false}};
+      Access* access = nullptr;
+      one.Begin();
+      ASSERT_TRUE(one.StartFetch(writes, &access));
+      one.Abort();  // gives the lock back
+      other.Begin();
+      ASSERT_NE(other.Write(table, key), nullptr);
+      other.Write(table, key)->Put(std::uint64_t{1});
+      EXPECT_TRUE(other.Commit());
+      // Begun as a read, and then to be written.
+      one.Begin();
+      ASSERT_TRUE(one.StartFetch(reads, &access));
+      ASSERT_TRUE(one.Fetch(writes, &access));
+      EXPECT_EQ(access->Get<std::uint64_t>(), 1U);
+      EXPECT_TRUE(access->locked);
+      access->Put(std::uint64_t{2});
+      EXPECT_TRUE(one.Commit());
+      other.Begin();
+      ASSERT_NE(other.Write(table, key), nullptr);
+      EXPECT_EQ(other.Read(table, key)->Get<std::uint64_t>(), 2U);
+      EXPECT_TRUE(other.Commit());
+    });
+  }
+}
+
 // Coroutines of two nodes add to the same two records, each in one Fetch.
 TEST(Sundial, LockersThatComeAndGoLoseNoWrite) {
   constexpr std::uint64_t kTimes = 200;
