@@ -130,9 +130,10 @@ class Transaction {
   }
   void StopSharing() { shares_ = false; }
   // Whether it may take a lock and read the record by one round trip: both stages have the same
-  // form, tuples need not be asked for, and it is not a retry, which would rather wait for a lock.
+  // form, and tuples need not be asked for. Retries, and the transactions after one that has found
+  // such a lock taken, rather wait for locks while they hold none.
   bool LocksAndReads() const {
-    return first_try_ && !stages_.asks() && one_sided(Stage::kRead) == one_sided(Stage::kLock);
+    return !reads_first_ && !stages_.asks() && one_sided(Stage::kRead) == one_sided(Stage::kLock);
   }
   // With read timestamps, when it has read all tuples and locked those that it writes, and before
   // it validates the others: sets the commit time. False: aborted.
@@ -265,7 +266,9 @@ class Transaction {
   const bool by_processor_;  // atomics of the processor work on the own node
   const bool orders_;        // Protocol::commits_at_timestamp()
   bool shares_ = true;
-  bool first_try_ = true;
+  bool reads_first_ = false;
+  std::uint32_t left_to_read_first_ = 0;  // how many of the next transactions read first
+  std::uint32_t after_conflict_ = 0;      // how many do so after the next conflict
   Owner owner_;
   std::uint64_t process_;
   Timestamp timestamp_ = 0;

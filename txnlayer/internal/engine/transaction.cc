@@ -26,6 +26,9 @@ constexpr std::uint32_t kMostDoublings = 20;
 constexpr std::uint32_t kMostSweeps = 3;
 // The room for placeholders that every table has at least (table.cc).
 constexpr std::ptrdiff_t kPlaceholdersThatFit = 64;
+// The more often locks that are taken with the read are found taken, the fewer are tried.
+constexpr std::uint32_t kReadFirstAtLeast = 8;
+constexpr std::uint32_t kReadFirstAtMost = 256;
 constexpr std::uint64_t kRestPollNs = 200'000;
 // A transaction is sheltered when so many moments have overtaken it. The next ones then wait for it
 // kShelterTries times as long as its last try took, but not longer than kMostShelterNs.
@@ -80,7 +83,8 @@ void Transaction::Begin(bool again, std::uint64_t now_ns, bool only_reads) {
     timestamp_ = thread_.clock.NextTimestamp(owner_, now_ns);
   }
   looks_ = false;
-  first_try_ = !again;
+  reads_first_ = again || left_to_read_first_ > 0;
+  if (!again && left_to_read_first_ > 0) --left_to_read_first_;
   only_reads_ = only_reads && thread_.times;
   if (only_reads_) BeginReading(now_ns);
   if (!again) {
@@ -222,6 +226,7 @@ bool Transaction::Commit() {
   }
   LeaveCommit();
   if (frame_->logged) frame_->logged->installing = &frame_->pending;
+  if (!reads_first_ && after_conflict_ > 0) --after_conflict_;
   End();
   ++figures_.committed;
   return true;
@@ -286,6 +291,10 @@ void Transaction::Fail(AbortReason reason) {
     }
   }
   reason_ = reason;
+  if (reason == AbortReason::kLocked && !reads_first_) {
+    after_conflict_ = std::min(2 * after_conflict_ + kReadFirstAtLeast, kReadFirstAtMost);
+    left_to_read_first_ = after_conflict_;
+  }
   if (reason == AbortReason::kOvertaken) {
     ++overtaken_;
     shelter_ns_ = std::min(kShelterTries * (NowNs() - began_ns_), kMostShelterNs);

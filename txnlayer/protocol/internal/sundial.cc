@@ -184,11 +184,7 @@ Step Sundial::Check(Stage stage, Access& access) const {
     case Stage::kRead:
       return CheckRead(access);
     case Stage::kLock:
-      if (access.unlocked) {
-        // It holds locks, so it does not wait for others.
-        if (lease_word::Locked(access.reread[0])) return Step::Abort(AbortReason::kLocked);
-        return CheckRead(access);
-      }
+      if (access.unlocked) return CheckRead(access);
       if (access.fetch || access.step == kGiveUp) return CheckEnter(access);
       if (access.old_word == access.seen[0]) {
         access.locked = true;

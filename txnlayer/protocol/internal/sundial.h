@@ -10,9 +10,9 @@
 //
 // A tuple that is written without having been read is locked and read by one round trip: a
 // fetch-and-add enters the lockers, and the read follows it. Whoever finds no other locker holds
-// the lock, and has read under it. Others leave the lockers again, and abort. A retry, and whoever
-// has read the tuple before, locks by a CAS that expects the word as it was read. Since others may
-// come and leave at any time, a holder changes the word by adding the difference.
+// the lock, and has read under it. Others leave the lockers again, and abort. Whoever reads first
+// locks by a CAS that expects the word as it was read. Since others may come and leave at any time,
+// a holder changes the word by adding the difference.
 //
 // guarded_read.h says why no read without a lock is torn. Here two words that differ only in the
 // lease's end are the same version.
