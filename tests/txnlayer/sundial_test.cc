@@ -25,6 +25,7 @@ void WithTwoAfar(const std::string& stages,
              [&](txn::Engine& engine, txn::Table& table, Key key, Transaction& one) {
                Transaction other(engine, one.task(), 0);
                body(table, key, one, other);
+               other.Drain();
              });
 }
 
