@@ -12,10 +12,10 @@ using txn::Access;
 using txn::Key;
 using txn::Transaction;
 
-using WithTwo = std::function<void(txn::Table&, Transaction&, Transaction&)>;
+using WithTwoHere = std::function<void(txn::Table&, Transaction&, Transaction&)>;
 
 // Two transactions of one coroutine take turns. The first to begin is the older one.
-void WithTwoAtHome(const std::string& name, const WithTwo& body) {
+void WithTwoAtHome(const std::string& name, const WithTwoHere& body) {
   OnTxnJob({.protocol = name, .nodes = 1}, [&](Cluster& cluster) {
     const auto protocol = *txn::MakeProtocol(name);
     const auto engine = *txn::Engine::Make(cluster, *protocol, {});
@@ -24,15 +24,6 @@ void WithTwoAtHome(const std::string& name, const WithTwo& body) {
       Transaction other(*engine, one.task(), 0);
       body(*table, one, other);
     }));
-  });
-}
-
-// The same on one of two nodes, with a key whose tuple is on the other.
-void WithTwoAfar(const std::string& name, const std::string& stages,
-                 const std::function<void(txn::Table&, Key, Transaction&, Transaction&)>& body) {
-  OnNodeZero(name, stages, [&](txn::Engine& engine, txn::Table& table, Key key, Transaction& one) {
-    Transaction other(engine, one.task(), 0);
-    body(table, key, one, other);
   });
 }
 

@@ -18,17 +18,6 @@ std::uint64_t Runs(Transaction& transaction, Stage stage) {
   return runs[0][static_cast<std::size_t>(stage)] + runs[1][static_cast<std::size_t>(stage)];
 }
 
-void WithTwoAfar(const std::string& stages,
-                 const std::function<void(txn::Table&, Key, Transaction&, Transaction&)>& body) {
-  SCOPED_TRACE(stages);
-  OnNodeZero("sundial", stages,
-             [&](txn::Engine& engine, txn::Table& table, Key key, Transaction& one) {
-               Transaction other(engine, one.task(), 0);
-               body(table, key, one, other);
-               other.Drain();
-             });
-}
-
 // The next key whose tuple is on the same node.
 Key NextTo(const txn::Table& table, Key key) {
   Key next = key + 1;
@@ -38,7 +27,7 @@ Key NextTo(const txn::Table& table, Key key) {
 
 TEST(Sundial, LocksAndReadsByOneStageUnlessItRetries) {
   for (const char* const stages : {"one-sided", "rpc", "100000", "010000"}) {
-    WithTwoAfar(stages, [&](txn::Table& table, Key key, Transaction& one, Transaction&) {
+    WithTwoAfar("sundial", stages, [&](txn::Table& table, Key key, Transaction& one, Transaction&) {
       for (const bool again : {false, true}) {
         const std::uint64_t reads = Runs(one, Stage::kRead);
         const std::uint64_t locks = Runs(one, Stage::kLock);
@@ -60,64 +49,68 @@ TEST(Sundial, LocksAndReadsByOneStageUnlessItRetries) {
 // is still among the lockers of the first.
 TEST(Sundial, WhoeverFindsALockerGivesUpAndLeavesNothing) {
   for (const char* const stages : kForms) {
-    WithTwoAfar(stages, [](txn::Table& table, Key far, Transaction& one, Transaction& other) {
-      Key near = 1;
-      while (table.Home(near) != 0) ++near;
-      const Want wants[] = {{&table, near, true}, {&table, far, true}};
-      Access* accesses[2] = {};
-      const auto put = [&](std::uint64_t value) {
-        for (Access* const access : accesses) access->Put(value);
-      };
-      one.Begin();
-      ASSERT_TRUE(one.Fetch(wants, accesses));
-      put(1);
-      Access* others[2] = {};
-      other.Begin();
-      EXPECT_FALSE(other.Fetch(wants, others));
-      EXPECT_EQ(other.reason(), txn::AbortReason::kLocked);
-      EXPECT_TRUE(one.Commit());
-      // After a conflict it reads first.
-      const std::uint64_t reads = Runs(other, Stage::kRead);
-      other.Begin();
-      ASSERT_TRUE(other.Fetch(wants, accesses));
-      EXPECT_EQ(Runs(other, Stage::kRead) - reads, 1U);
-      for (const Access* const access : accesses) EXPECT_EQ(access->Get<std::uint64_t>(), 1U);
-      put(2);
-      EXPECT_TRUE(other.Commit());
-      one.Begin();
-      ASSERT_TRUE(one.Fetch(wants, accesses));
-      for (const Access* const access : accesses) EXPECT_EQ(access->Get<std::uint64_t>(), 2U);
-      EXPECT_TRUE(one.Commit());
-    });
+    WithTwoAfar("sundial", stages,
+                [](txn::Table& table, Key far, Transaction& one, Transaction& other) {
+                  Key near = 1;
+                  while (table.Home(near) != 0) ++near;
+                  const Want wants[] = {{&table, near, true}, {&table, far, true}};
+                  Access* accesses[2] = {};
+                  const auto put = [&](std::uint64_t value) {
+                    for (Access* const access : accesses) access->Put(value);
+                  };
+                  one.Begin();
+                  ASSERT_TRUE(one.Fetch(wants, accesses));
+                  put(1);
+                  Access* others[2] = {};
+                  other.Begin();
+                  EXPECT_FALSE(other.Fetch(wants, others));
+                  EXPECT_EQ(other.reason(), txn::AbortReason::kLocked);
+                  EXPECT_TRUE(one.Commit());
+                  // After a conflict it reads first.
+                  const std::uint64_t reads = Runs(other, Stage::kRead);
+                  other.Begin();
+                  ASSERT_TRUE(other.Fetch(wants, accesses));
+                  EXPECT_EQ(Runs(other, Stage::kRead) - reads, 1U);
+                  for (const Access* const access : accesses)
+                    EXPECT_EQ(access->Get<std::uint64_t>(), 1U);
+                  put(2);
+                  EXPECT_TRUE(other.Commit());
+                  one.Begin();
+                  ASSERT_TRUE(one.Fetch(wants, accesses));
+                  for (const Access* const access : accesses)
+                    EXPECT_EQ(access->Get<std::uint64_t>(), 2U);
+                  EXPECT_TRUE(one.Commit());
+                });
   }
 }
 
 TEST(Sundial, FetchesThatHaveBegunEndAsTheyBegan) {
   for (const char* const stages : kForms) {
-    WithTwoAfar(stages, [](txn::Table& table, Key key, Transaction& one, Transaction& other) {
-      const Want writes[] = {{&table, key, true}};
-      const Want reads[] = {{&table, key, false}};
-      Access* access = nullptr;
-      one.Begin();
-      ASSERT_TRUE(one.StartFetch(writes, &access));
-      one.Abort();  // gives the lock back
-      other.Begin();
-      ASSERT_NE(other.Write(table, key), nullptr);
-      other.Write(table, key)->Put(std::uint64_t{1});
-      EXPECT_TRUE(other.Commit());
-      // Begun as a read, and then to be written.
-      one.Begin();
-      ASSERT_TRUE(one.StartFetch(reads, &access));
-      ASSERT_TRUE(one.Fetch(writes, &access));
-      EXPECT_EQ(access->Get<std::uint64_t>(), 1U);
-      EXPECT_TRUE(access->locked);
-      access->Put(std::uint64_t{2});
-      EXPECT_TRUE(one.Commit());
-      other.Begin();
-      ASSERT_NE(other.Write(table, key), nullptr);
-      EXPECT_EQ(other.Read(table, key)->Get<std::uint64_t>(), 2U);
-      EXPECT_TRUE(other.Commit());
-    });
+    WithTwoAfar("sundial", stages,
+                [](txn::Table& table, Key key, Transaction& one, Transaction& other) {
+                  const Want writes[] = {{&table, key, true}};
+                  const Want reads[] = {{&table, key, false}};
+                  Access* access = nullptr;
+                  one.Begin();
+                  ASSERT_TRUE(one.StartFetch(writes, &access));
+                  one.Abort();  // gives the lock back
+                  other.Begin();
+                  ASSERT_NE(other.Write(table, key), nullptr);
+                  other.Write(table, key)->Put(std::uint64_t{1});
+                  EXPECT_TRUE(other.Commit());
+                  // Begun as a read, and then to be written.
+                  one.Begin();
+                  ASSERT_TRUE(one.StartFetch(reads, &access));
+                  ASSERT_TRUE(one.Fetch(writes, &access));
+                  EXPECT_EQ(access->Get<std::uint64_t>(), 1U);
+                  EXPECT_TRUE(access->locked);
+                  access->Put(std::uint64_t{2});
+                  EXPECT_TRUE(one.Commit());
+                  other.Begin();
+                  ASSERT_NE(other.Write(table, key), nullptr);
+                  EXPECT_EQ(other.Read(table, key)->Get<std::uint64_t>(), 2U);
+                  EXPECT_TRUE(other.Commit());
+                });
   }
 }
 
@@ -198,37 +191,38 @@ TEST(Sundial, TooManyLockersReadFirst) {
 // A record that is only read, beside one whose time runs ahead further than a lease can be long.
 TEST(Sundial, LeasesThatAreLongerThanTheirFieldMoveTheVersion) {
   for (const char* const stages : kForms) {
-    WithTwoAfar(stages, [](txn::Table& table, Key key, Transaction& one, Transaction& other) {
-      const Key next = NextTo(table, key);
-      constexpr std::uint64_t kWrites = 3 * txn::lease_word::kLengthMask;
-      one.Begin();
-      one.Write(table, key)->Put(std::uint64_t{7});
-      EXPECT_TRUE(one.Commit());
-      for (std::uint64_t i = 1; i <= kWrites; ++i) {
-        one.Begin();
-        one.Write(table, next)->Put(i);
-        ASSERT_TRUE(one.Commit());
-      }
-      other.Begin();
-      ASSERT_NE(other.Read(table, key), nullptr);
-      one.Begin();
-      EXPECT_EQ(one.Read(table, key)->Get<std::uint64_t>(), 7U);
-      Access* const written = one.Write(table, next);
-      EXPECT_EQ(written->Get<std::uint64_t>(), kWrites);
-      EXPECT_TRUE(one.Commit());
-      const std::uint64_t read_at = written->commit_timestamp;
-      EXPECT_GT(read_at, kWrites);
-      // What this one has read is now taken for another version.
-      EXPECT_EQ(other.Write(table, next)->Get<std::uint64_t>(), kWrites);
-      EXPECT_FALSE(other.Commit());
-      EXPECT_EQ(other.reason(), txn::AbortReason::kChanged);
-      // The next version is later than all reads of this one.
-      other.Begin();
-      Access* const overwritten = other.Write(table, key);
-      overwritten->Put(std::uint64_t{8});
-      EXPECT_TRUE(other.Commit());
-      EXPECT_GT(overwritten->commit_timestamp, read_at);
-    });
+    WithTwoAfar("sundial", stages,
+                [](txn::Table& table, Key key, Transaction& one, Transaction& other) {
+                  const Key next = NextTo(table, key);
+                  constexpr std::uint64_t kWrites = 3 * txn::lease_word::kLengthMask;
+                  one.Begin();
+                  one.Write(table, key)->Put(std::uint64_t{7});
+                  EXPECT_TRUE(one.Commit());
+                  for (std::uint64_t i = 1; i <= kWrites; ++i) {
+                    one.Begin();
+                    one.Write(table, next)->Put(i);
+                    ASSERT_TRUE(one.Commit());
+                  }
+                  other.Begin();
+                  ASSERT_NE(other.Read(table, key), nullptr);
+                  one.Begin();
+                  EXPECT_EQ(one.Read(table, key)->Get<std::uint64_t>(), 7U);
+                  Access* const written = one.Write(table, next);
+                  EXPECT_EQ(written->Get<std::uint64_t>(), kWrites);
+                  EXPECT_TRUE(one.Commit());
+                  const std::uint64_t read_at = written->commit_timestamp;
+                  EXPECT_GT(read_at, kWrites);
+                  // What this one has read is now taken for another version.
+                  EXPECT_EQ(other.Write(table, next)->Get<std::uint64_t>(), kWrites);
+                  EXPECT_FALSE(other.Commit());
+                  EXPECT_EQ(other.reason(), txn::AbortReason::kChanged);
+                  // The next version is later than all reads of this one.
+                  other.Begin();
+                  Access* const overwritten = other.Write(table, key);
+                  overwritten->Put(std::uint64_t{8});
+                  EXPECT_TRUE(other.Commit());
+                  EXPECT_GT(overwritten->commit_timestamp, read_at);
+                });
   }
 }
 

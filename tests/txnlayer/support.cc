@@ -186,4 +186,14 @@ void OnNodeZero(const std::string& name, const std::string& stages, const WithTu
   });
 }
 
+void WithTwoAfar(const std::string& name, const std::string& stages, const WithTwo& body) {
+  SCOPED_TRACE(stages);
+  OnNodeZero(name, stages,
+             [&](txn::Engine& engine, txn::Table& table, txn::Key key, txn::Transaction& one) {
+               txn::Transaction other(engine, one.task(), 0);
+               body(table, key, one, other);
+               other.Drain();
+             });
+}
+
 }  // namespace slimgraph::test

@@ -101,5 +101,8 @@ void RunSetting(const TxnSetting& setting, const Check& check = {});
 // Calls body(engine, table, key, transaction) on node 0 of two; the key's tuple is on node 1.
 using WithTupleAfar = std::function<void(txn::Engine&, txn::Table&, txn::Key, txn::Transaction&)>;
 void OnNodeZero(const std::string& protocol, const std::string& stages, const WithTupleAfar& body);
+// The same with two transactions of one coroutine, which take turns.
+using WithTwo = std::function<void(txn::Table&, txn::Key, txn::Transaction&, txn::Transaction&)>;
+void WithTwoAfar(const std::string& protocol, const std::string& stages, const WithTwo& body);
 
 }  // namespace slimgraph::test

@@ -18,8 +18,8 @@
 //   hours. They are compared by the sign of their difference, which is right for ages less than 2.3
 //   hours apart. A transaction gets a new age after an hour of retries.
 // - The count of writes wraps, and is only compared for equality.
-// - Lockers beyond the first are about to leave. They are as many as coroutines at most, so larger
-//   jobs have none (protocol/internal/sundial.h).
+// - Lockers beyond the first are about to leave. Jobs with too many coroutines for the field have
+//   one locker at most (protocol/internal/sundial.cc).
 // - "Written" is logical time: the length of a chain of commits that depend on each other. 43 bits
 //   last for 100 days at a million such commits per second. A transaction that needs a later time
 //   is refused.

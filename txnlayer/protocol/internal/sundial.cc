@@ -91,10 +91,11 @@ void Sundial::Inherit(const std::uint64_t* metadata, std::uint64_t* fresh) const
 }
 
 // Decides which tuples that have not begun are locked by their first stage. Returns that stage. If
-// it is Lock, it also reads the others.
+// it is Lock, it also reads the others. A tuple's lockers are at most all coroutines, and a holder
+// whose unlocking is under way.
 Stage Sundial::PlanFetch(const Transaction& transaction, std::span<Access* const> fresh) {
   const bool together =
-      transaction.LocksAndReads() && transaction.processes() <= lease_word::kMostLockers;
+      transaction.LocksAndReads() && transaction.processes() < lease_word::kMostLockers;
   bool locks = false;
   for (Access* const access : fresh) {
     if (!access->begun) {
@@ -146,7 +147,6 @@ void Sundial::Release(Transaction& transaction) const {
   transaction.RunLastStage(Stage::kRelease, transaction.locked());
 }
 
-// The next step is then that of giving up, which nothing else changes.
 void Sundial::CancelWait(Access& access) const { access.step = kGiveUp; }
 
 void Sundial::Post(Stage stage, Port& port, Access& access) const {
