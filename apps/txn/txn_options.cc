@@ -288,7 +288,7 @@ namespace {
 Status CheckLedgerOptions(const TxnOptions& options) {
   if (!options.ledger.remote) {
     const bool aligns = options.ledger.align != txn::LedgerAlign::kAuto;
-    if (options.ledger.flush == txn::LedgerFlush::kHome && !aligns) return {};
+    if (options.ledger.flush == FlushBy::kHome && !aligns) return {};
     return UsageError("{} is for --commit-log remote", aligns ? "--align-commits" : "--flush");
   }
   if (options.durable.empty()) return UsageError("--commit-log remote needs --durable DIR");

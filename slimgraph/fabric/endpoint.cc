@@ -5,6 +5,7 @@
 #include "slimgraph/base/sync.h"
 #include "slimgraph/base/waits.h"
 #include "slimgraph/fabric/handlers.h"
+#include "slimgraph/fabric/internal/persistent_writes.h"
 
 namespace slimgraph {
 namespace {
@@ -59,6 +60,7 @@ void Endpoint::Progress() {
       Deliver(delayed.message);
     }
   }
+  if (persistent_writes_) persistent_writes_->Continue();
   if (std::exchange(handling_, false)) context_.handlers.EndUse(address_.endpoint);
   if (!backlogged_.empty()) SendBacklog();
 }
@@ -107,15 +109,29 @@ Outcome Endpoint::Flush() {
       if (first == Outcome::kOk) first = completion.outcome;
     }
     ready_.clear();
-    return outstanding_ == 0;
+    return outstanding() == 0;
   };
   WaitAndLog(
       address_.node, [&](auto limit) { return WaitUntil(look, limit); },
       [this] {
-        return fmt::format("the end of {} operations on {}", outstanding_,
+        return fmt::format("the end of {} operations on {}", outstanding(),
                            NodesInWords(AwaitedNodes()));
       });
   return first;
+}
+
+std::size_t Endpoint::outstanding() const {
+  return outstanding_ + (persistent_writes_ ? persistent_writes_->continuing() : 0);
+}
+
+void Endpoint::PersistentWrite(NodeId node, RegionId region, std::uint64_t offset, Bytes from,
+                               std::uint64_t tag, Batched batched) {
+  persistent_writes().Write(node, region, offset, from, tag, batched);
+}
+
+PersistentWrites& Endpoint::persistent_writes() {
+  if (!persistent_writes_) persistent_writes_ = std::make_unique<PersistentWrites>(*this);
+  return *persistent_writes_;
 }
 
 std::vector<NodeId> Endpoint::AwaitedNodes() const {
@@ -123,6 +139,7 @@ std::vector<NodeId> Endpoint::AwaitedNodes() const {
   for (const Part& part : parts_) {
     if (!part.operations.empty()) nodes.push_back(part.node);
   }
+  if (persistent_writes_) persistent_writes_->AddHomes(nodes);
   for (const std::uint32_t peer : backlogged_) {
     nodes.push_back(static_cast<NodeId>(peer / context_.endpoints));
   }

@@ -32,8 +32,10 @@ namespace slimgraph {
 
 class BandwidthQuota;
 class HandlerTable;
+class Job;
 class NetworkModel;
 class OwnRegions;
+class PersistentWrites;
 
 // What an endpoint uses of its fabric, which must outlive it.
 struct EndpointContext {
@@ -43,6 +45,7 @@ struct EndpointContext {
   Transport& transport;
   HandlerTable& handlers;
   const OwnRegions& regions;
+  const Job& job;
   NetworkModel* model = nullptr;    // null: no network model
   BandwidthQuota* quota = nullptr;  // null: the job has none
   HostCache* host_cache = nullptr;  // null: the job has none
@@ -50,6 +53,10 @@ struct EndpointContext {
 
 // Whether the success of an operation is reported. Failures are always reported.
 enum class Signal : bool { kNo, kYes };
+
+// Whether the read behind a persistent write goes out with the same doorbell. If not, it waits for
+// the write's end.
+enum class Batched : bool { kNo, kYes };
 
 class Endpoint {
  public:
@@ -73,6 +80,13 @@ class Endpoint {
                    Signal signal = Signal::kYes);
   void FetchAdd(NodeId node, RegionId region, std::uint64_t offset, std::uint64_t add,
                 std::uint64_t* old_value, std::uint64_t tag = 0, Signal signal = Signal::kYes);
+
+  // Like Write(), into memory of a file (Fabric::ShareFile). Its completion tells that the write is
+  // durable, and so are all earlier writes of this endpoint to that region of `node`. With
+  // FlushBy::kHome, the endpoint of the same number on `node` must be polled meanwhile. Await the
+  // completion before Fabric::Close().
+  void PersistentWrite(NodeId node, RegionId region, std::uint64_t offset, Bytes from,
+                       std::uint64_t tag = 0, Batched batched = Batched::kYes);
 
   // The last operation that was collected for `node` since the last Ring() is reported when it
   // succeeds, under `tag`. Its completion implies that all earlier operations on that node are
@@ -102,7 +116,7 @@ class Endpoint {
   Outcome Flush();
 
   // The number of operations that were sent and have not completed.
-  std::size_t outstanding() const { return outstanding_; }
+  std::size_t outstanding() const;
   // For descriptions of waits: the nodes of all outstanding operations, and of all receivers of
   // messages that have not been sent.
   std::vector<NodeId> AwaitedNodes() const;
@@ -132,6 +146,7 @@ class Endpoint {
   Faults& faults() { return faults_; }
 
  private:
+  friend class PersistentWrites;
   // The operations collected for one node, and their bytes.
   struct Collected {
     std::vector<Operation> operations;
@@ -198,6 +213,7 @@ class Endpoint {
   void Receive(const Message& message);
   void Deliver(const Message& message);
   void SendBacklog();
+  PersistentWrites& persistent_writes();
   bool HasNews() const { return !ready_.empty() || delivered_ > 0; }
   void SleepUntil(std::uint64_t deadline_ns);
   std::size_t IndexOf(EndpointAddress peer) const;
@@ -222,7 +238,8 @@ class Endpoint {
   std::vector<Completion> ready_;
   std::vector<PeerState> peer_states_;  // by receiving endpoint of the job
   std::vector<std::uint32_t> backlogged_;
-  std::unique_ptr<EndpointCache> cache_;  // null: the job has no host's cache
+  std::unique_ptr<EndpointCache> cache_;                 // null: the job has no host's cache
+  std::unique_ptr<PersistentWrites> persistent_writes_;  // null: none so far
   std::size_t outstanding_ = 0;
   std::size_t num_loopback_parts_ = 0;
   std::size_t delivered_ = 0;  // messages handled since the last Poll

@@ -37,6 +37,7 @@ Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& opti
                                 .transport = *fabric->transport_,
                                 .handlers = fabric->handlers_,
                                 .regions = *fabric->regions_,
+                                .job = job,
                                 .model = fabric->model_.get(),
                                 .quota = fabric->quota_.get(),
                                 .host_cache = fabric->host_cache_.get()};
@@ -52,6 +53,7 @@ Result<std::unique_ptr<Fabric>> Fabric::Open(Job& job, const FabricOptions& opti
 
 Fabric::~Fabric() {
   loss_watch_ = {};
+  StopSyncs();
   if (!transport_) return;
   transport_->Stop();
   endpoints_.clear();
@@ -76,12 +78,11 @@ Result<SharedRegion> Fabric::Share(std::uint64_t bytes, const PlacePages& place_
 }
 
 Result<SharedRegion> Fabric::ShareStanding(const SharedMemory* memory, std::size_t number) {
-  SLIM_ASSIGN(const SharedRegion region, ShareExisting(memory, /*writable=*/false));
-  regions_->Find(region.id)->stands = true;
-  if (host_cache_) {
-    host_cache_->Add(region.id, number, regions_->Find(region.id)->bytes_of_node);
-  }
-  return region;
+  OwnRegion& region = regions_->Add();
+  region.stands = true;
+  SLIM_ASSIGN(const SharedRegion shared, ShareExisting(region, memory, /*writable=*/false));
+  if (host_cache_) host_cache_->Add(shared.id, number, region.bytes_of_node);
+  return shared;
 }
 
 Bytes Fabric::InPlace(NodeId node, RegionId region) const {
@@ -93,20 +94,37 @@ Bytes Fabric::InPlace(NodeId node, RegionId region) const {
   return is_here ? transport_->Mapped(node, region) : Bytes();
 }
 
-Result<SharedRegion> Fabric::ShareFile(std::shared_ptr<const SharedFile> file) {
+Result<SharedRegion> Fabric::ShareFile(std::shared_ptr<const SharedFile> file, FlushBy flush,
+                                       std::function<void(const Error&)> failed) {
   if (file) files_.push_back(file);
-  return ShareExisting(file ? &file->memory() : nullptr, /*writable=*/true);
+  OwnRegion& region = regions_->Add();
+  region.flush = flush;
+  if (file && flush == FlushBy::kHome) {
+    const auto synced = [this] {
+      for (auto& endpoint : endpoints_) endpoint->Wake();
+    };
+    region.sync = std::make_unique<FileSync>(file, synced, std::move(failed));
+  }
+  return ShareExisting(region, file ? &file->memory() : nullptr, /*writable=*/true);
 }
 
-Result<SharedRegion> Fabric::ShareExisting(const SharedMemory* memory, bool writable) {
-  const RegionId id = regions_->count();
-  OwnRegion& region = regions_->Add();
+FileSync* Fabric::sync_of(RegionId region) const { return regions_->Find(region)->sync.get(); }
+
+void Fabric::StopSyncs() {
+  for (RegionId id = 0; id < regions_->count(); ++id) {
+    if (FileSync* const sync = sync_of(id)) sync->Stop();
+  }
+}
+
+// `region`: the one that was added last.
+Result<SharedRegion> Fabric::ShareExisting(OwnRegion& region, const SharedMemory* memory,
+                                           bool writable) {
   if (memory != nullptr && memory->bytes() > 0) {
     SLIM_ASSIGN(region.memory, transport_->Adopt(*memory, writable));
   } else {
     SLIM_ASSIGN(region.memory, transport_->Allocate(0));
   }
-  return Publish(id, region);
+  return Publish(static_cast<RegionId>(regions_->count() - 1), region);
 }
 
 Result<SharedRegion> Fabric::Publish(RegionId id, OwnRegion& region) {
@@ -168,6 +186,7 @@ Status Fabric::Close() {
     if (endpoint->outstanding() > 0) endpoint->Flush();
   }
   loss_watch_ = {};
+  StopSyncs();
   endpoints_.clear();
   return transport_->Close();
 }

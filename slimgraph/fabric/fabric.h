@@ -15,6 +15,7 @@
 #include "slimgraph/fabric/bandwidth_quota.h"
 #include "slimgraph/fabric/endpoint.h"
 #include "slimgraph/fabric/fabric_options.h"
+#include "slimgraph/fabric/file_sync.h"
 #include "slimgraph/fabric/handlers.h"
 #include "slimgraph/fabric/host_cache.h"
 #include "slimgraph/fabric/message.h"
@@ -73,10 +74,13 @@ class Fabric {
   // it in place: without operations, which are counted and take time. Otherwise empty.
   Bytes InPlace(NodeId node, RegionId region) const;
   // Collective, like Share, but this node contributes the memory of a file, or none. All nodes may
-  // write to it. A write is durable when the file is synced after the write's completion; or, if
-  // the file is persistent() and the processor's caches survive a loss of power, when a later read
-  // of that memory completes.
-  Result<SharedRegion> ShareFile(std::shared_ptr<const SharedFile> file);
+  // write to it, and Endpoint::PersistentWrite() tells when a write is durable. `flush` is the same
+  // on all nodes. `failed` is called on another thread if the file cannot be synced. Then no
+  // persistent write to it ends any more, so the job must end.
+  Result<SharedRegion> ShareFile(std::shared_ptr<const SharedFile> file, FlushBy flush,
+                                 std::function<void(const Error&)> failed);
+  // Of this node's file, with FlushBy::kHome. Otherwise null.
+  FileSync* sync_of(RegionId region) const;
   std::uint64_t region_bytes(NodeId node, RegionId region) const;
   MutableBytes own_region(RegionId region) const;
   // Zeroes this node's memory of the region, and returns its pages to the system if the transport
@@ -111,7 +115,8 @@ class Fabric {
  private:
   Fabric(Job& job, const FabricOptions& options);
   Result<SharedRegion> Publish(RegionId id, OwnRegion& region);
-  Result<SharedRegion> ShareExisting(const SharedMemory* memory, bool writable);
+  void StopSyncs();
+  Result<SharedRegion> ShareExisting(OwnRegion& region, const SharedMemory* memory, bool writable);
 
   Job& job_;
   std::unique_ptr<NetworkModel> model_;    // null: no model

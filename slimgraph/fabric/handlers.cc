@@ -4,6 +4,7 @@
 
 #include "slimgraph/base/check.h"
 #include "slimgraph/base/sync.h"
+#include "slimgraph/fabric/internal/persistent_writes.h"
 
 namespace slimgraph {
 
@@ -27,6 +28,7 @@ void HandlerRegistration::Stop() {
 }
 
 HandlerRegistration HandlerTable::Set(HandlerId id, MessageHandler handler) {
+  SLIM_CHECK(!PersistentWrites::Handles(id), "{:x} is a message of endpoints", id);
   auto kept = std::make_unique<MessageHandler>(std::move(handler));
   const std::lock_guard lock(mutex_);
   std::size_t tried = 0;

@@ -30,10 +30,17 @@ enum class Outcome : std::uint8_t {
 };
 std::string_view OutcomeName(Outcome outcome);
 
+// Whether the end of an operation is reported. Failures are reported in any case.
+enum class Reported : std::uint8_t {
+  kFailure,     // only a failure
+  kEnd,         // also a success
+  kToEndpoint,  // to the endpoint, which goes on with what the operation is a step of
+};
+
 // One cache line of 64 bytes, because batches are scanned on the hot path.
 struct Operation {
   OperationKind kind = OperationKind::kRead;
-  bool signaled = true;  // an unsignaled operation is reported only if it fails
+  Reported reported = Reported::kEnd;
   RegionId region = 0;
   NodeId node = 0;
   std::uint64_t offset = 0;  // in the region

@@ -143,6 +143,13 @@ std::vector<Setting> MultiNodeSettings(NodeId most) {
   return settings;
 }
 
+std::vector<Setting> ShmAndTcpSettings(NodeId most) {
+  auto settings = MultiNodeSettings(most);
+  std::erase_if(settings,
+                [](const Setting& s) { return s.transport != "shm" && s.transport != "tcp"; });
+  return settings;
+}
+
 std::string NameOfSetting(const ::testing::TestParamInfo<Setting>& info) {
   std::string name = fmt::format("{}{}{}", info.param.transport, info.param.nodes,
                                  info.param.encrypts ? "encrypted" : "");

@@ -58,6 +58,8 @@ class FabricConformance : public ::testing::TestWithParam<Setting> {
 std::vector<Setting> AllSettings();
 // The settings with 2 to `most` nodes.
 std::vector<Setting> MultiNodeSettings(NodeId most = 8);
+// Those of them whose transports reach memory that exists already.
+std::vector<Setting> ShmAndTcpSettings(NodeId most);
 std::string NameOfSetting(const ::testing::TestParamInfo<Setting>& info);
 
 using test::TestSeed;

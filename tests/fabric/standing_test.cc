@@ -2,10 +2,8 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <fstream>
 #include <span>
 
-#include "slimgraph/base/shared_file.h"
 #include "tests/fabric/conformance.h"
 #include "tests/support/unwrap.h"
 
@@ -16,13 +14,7 @@ constexpr std::uint64_t kStandingBytes = 100'000;
 
 class StandingMemory : public FabricConformance {};
 
-std::vector<Setting> ReadingSettings() {
-  auto settings = MultiNodeSettings(4);
-  std::erase_if(settings,
-                [](const Setting& s) { return s.transport != "shm" && s.transport != "tcp"; });
-  return settings;
-}
-INSTANTIATE_TEST_SUITE_P(All, StandingMemory, ::testing::ValuesIn(ReadingSettings()),
+INSTANTIATE_TEST_SUITE_P(All, StandingMemory, ::testing::ValuesIn(ShmAndTcpSettings(4)),
                          NameOfSetting);
 
 // The last node has the memory, the others none.
@@ -64,43 +56,6 @@ TEST_P(StandingMemory, IsReadByAllNodesAndChangedByNone) {
       EXPECT_EQ(std::memcmp(memory->base(), pattern.data(), kStandingBytes), 0);
     }
     ASSERT_TRUE(job.Exchange(""));
-  };
-  OnEveryNode(body);
-}
-
-// The last node has the file. All nodes write to it.
-TEST_P(StandingMemory, OfAFileIsWrittenByAllNodes) {
-  const std::uint64_t seed = TestSeed();
-  const std::string path = ::testing::TempDir() + fmt::format("standing.{}.{}", ::getpid(), seed);
-  const auto body = [&](Job& job, Fabric& fabric) {
-    const NodeId owner = job.nodes() - 1;
-    std::shared_ptr<SharedFile> file;
-    if (job.self() == owner) file = Unwrap(SharedFile::Create(path, kStandingBytes));
-    const SharedRegion region = Unwrap(fabric.ShareFile(file));
-    EXPECT_EQ(region.memory.size(), job.self() == owner ? kStandingBytes : 0);
-    Endpoint& endpoint = fabric.endpoint(0);
-    const std::vector<std::byte> mine = Pattern(1'000, seed + job.self());
-    endpoint.Write(owner, region.id, 8 + job.self() * mine.size(), mine);
-    endpoint.FetchAdd(owner, region.id, 0, 3, nullptr);
-    std::vector<std::byte> again(mine.size());
-    endpoint.Read(owner, region.id, 8 + job.self() * mine.size(), AsBytes(again));
-    EXPECT_EQ(endpoint.Flush(), Outcome::kOk);
-    EXPECT_EQ(again, mine);
-    ASSERT_TRUE(job.Exchange(""));
-    if (job.self() != owner) return;
-    Unwrap(file->Sync());
-    std::ifstream in(path, std::ios::binary);
-    std::vector<std::byte> all(kStandingBytes);
-    in.read(reinterpret_cast<char*>(all.data()), kStandingBytes);
-    std::uint64_t sum = 0;
-    std::memcpy(&sum, all.data(), sizeof sum);
-    EXPECT_EQ(sum, 3 * job.nodes());
-    for (NodeId node = 0; node < job.nodes(); ++node) {
-      const auto theirs = Pattern(1'000, seed + node);
-      EXPECT_EQ(std::memcmp(all.data() + 8 + node * theirs.size(), theirs.data(), theirs.size()),
-                0);
-    }
-    ::unlink(path.c_str());
   };
   OnEveryNode(body);
 }

@@ -248,11 +248,10 @@ TEST_P(Durable, CommitsInLedgersSurviveTheDeathOfAllNodes) {
     setting.journals.clear();
     setting.txn.compute = compute;
     setting.txn.threads = static_cast<std::uint32_t>(1 + random() % 2);
-    setting.ledger = {
-        .remote = true,
-        .flush = random() % 2 == 0 ? txn::LedgerFlush::kHome : txn::LedgerFlush::kRead,
-        .align = random() % 2 == 0 ? txn::LedgerAlign::kYes : txn::LedgerAlign::kNo,
-        .ring_bytes = random() % 2 == 0 ? 8U << 10 : 1U << 20};
+    setting.ledger = {.remote = true,
+                      .flush = random() % 2 == 0 ? FlushBy::kHome : FlushBy::kRead,
+                      .align = random() % 2 == 0 ? txn::LedgerAlign::kYes : txn::LedgerAlign::kNo,
+                      .ring_bytes = random() % 2 == 0 ? 8U << 10 : 1U << 20};
     if (on_graph && random() % 2 == 0) {
       setting.txn.work.fold_share = 0.01;
       setting.txn.work.rows = 150;

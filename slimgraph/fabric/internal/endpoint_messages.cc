@@ -7,6 +7,7 @@
 #include "slimgraph/fabric/bandwidth_quota.h"
 #include "slimgraph/fabric/endpoint.h"
 #include "slimgraph/fabric/handlers.h"
+#include "slimgraph/fabric/internal/persistent_writes.h"
 #include "slimgraph/fabric/network_model.h"
 
 namespace slimgraph {
@@ -104,11 +105,15 @@ void Endpoint::Deliver(const Message& message) {
   peer.acknowledged = std::max(peer.acknowledged, message.acknowledged);
   if (message.handler == kAcknowledgement) return;
   ++delivered_;
-  if (!std::exchange(handling_, true)) context_.handlers.BeginUse(address_.endpoint);
-  const MessageHandler* const handler = context_.handlers.Find(message.handler);
-  SLIM_CHECK(handler != nullptr, "no handler {} for a message of node {}", message.handler,
-             message.from.node);
-  (*handler)(*this, message);
+  if (PersistentWrites::Handles(message.handler)) {
+    persistent_writes().Handle(message);
+  } else {
+    if (!std::exchange(handling_, true)) context_.handlers.BeginUse(address_.endpoint);
+    const MessageHandler* const handler = context_.handlers.Find(message.handler);
+    SLIM_CHECK(handler != nullptr, "no handler {} for a message of node {}", message.handler,
+               message.from.node);
+    (*handler)(*this, message);
+  }
   ++peer.handled;
   if (peer.handled - peer.reported >= kAcknowledgeEvery) Send(message.from, kAcknowledgement, {});
 }

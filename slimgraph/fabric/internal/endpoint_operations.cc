@@ -7,6 +7,7 @@
 #include "slimgraph/fabric/endpoint.h"
 #include "slimgraph/fabric/internal/execute_operation.h"
 #include "slimgraph/fabric/internal/own_regions.h"
+#include "slimgraph/fabric/internal/persistent_writes.h"
 #include "slimgraph/fabric/internal/wire.h"
 #include "slimgraph/fabric/network_model.h"
 
@@ -17,7 +18,7 @@ namespace {
 inline void Fill(Operation& operation, OperationKind kind, RegionId region, std::uint64_t offset,
                  std::byte* local, std::uint64_t tag, Signal signal) {
   operation.kind = kind;
-  operation.signaled = signal == Signal::kYes;
+  operation.reported = signal == Signal::kYes ? Reported::kEnd : Reported::kFailure;
   operation.region = region;
   operation.offset = offset;
   operation.local = local;
@@ -69,7 +70,7 @@ Operation& Endpoint::Collect(NodeId node, std::uint64_t length) {
 
 void Endpoint::SignalLast(NodeId node, std::uint64_t tag) {
   Operation& operation = collected_[node].operations.back();
-  operation.signaled = true;
+  operation.reported = Reported::kEnd;
   operation.tag = tag;
 }
 
@@ -304,10 +305,20 @@ void Endpoint::Finish(std::uint64_t id, Outcome outcome, std::uint32_t failed_in
   const std::size_t well = outcome == Outcome::kOk ? part.operations.size() : failed_index;
   for (std::size_t i = 0; i < well; ++i) {
     const Operation& operation = part.operations[i];
-    if (operation.signaled) ready_.push_back({operation.tag, Outcome::kOk});
+    if (operation.reported == Reported::kEnd) {
+      ready_.push_back({operation.tag, Outcome::kOk});
+    } else if (operation.reported == Reported::kToEndpoint) {
+      persistent_writes_->EndOperation(operation.tag, Outcome::kOk);
+    }
   }
   for (std::size_t i = well; i < part.operations.size(); ++i) {
-    ready_.push_back({part.operations[i].tag, i == well ? outcome : Outcome::kFlushed});
+    const Operation& operation = part.operations[i];
+    const Outcome end = i == well ? outcome : Outcome::kFlushed;
+    if (operation.reported == Reported::kToEndpoint) {
+      persistent_writes_->EndOperation(operation.tag, end);
+    } else {
+      ready_.push_back({operation.tag, end});
+    }
   }
   outstanding_ -= part.operations.size();
   part.operations.clear();

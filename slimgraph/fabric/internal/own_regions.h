@@ -4,9 +4,11 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "slimgraph/base/check.h"
+#include "slimgraph/fabric/file_sync.h"
 #include "slimgraph/fabric/transport.h"
 
 namespace slimgraph {
@@ -15,7 +17,9 @@ struct OwnRegion {
   RegionMemory memory;
   std::vector<std::uint64_t> bytes_of_node;
   std::atomic<bool> revoked{false};
-  bool stands = false;  // it was there before the job
+  bool stands = false;                  // it was there before the job
+  std::optional<FlushBy> flush = {};    // what makes writes durable, if it is memory of files
+  std::unique_ptr<FileSync> sync = {};  // null: this node has no file, or need not sync it
 };
 
 class OwnRegions {

@@ -73,7 +73,7 @@ Result<std::unique_ptr<Ledger>> Ledger::Begin(Cluster& cluster, const std::strin
   const Topology& topology = cluster.topology();
   const std::size_t writers = WritersTo(topology, cluster.self()).size();
   ledger->rings_ = static_cast<std::uint32_t>(writers * cluster.threads());
-  ledger->by_read_ = options.flush == LedgerFlush::kRead;
+  ledger->by_read_ = options.flush == FlushBy::kRead;
   if (ledger->rings_ > 0) {
     const std::uint64_t bytes = RingAt(ledger->rings_, words, ledger->rings_);
     SLIM_ASSIGN(ledger->file_, SharedFile::Create(path, bytes));
@@ -85,24 +85,20 @@ Result<std::unique_ptr<Ledger>> Ledger::Begin(Cluster& cluster, const std::strin
     ledger->positions_.resize(ledger->rings_);
     SLIM_TRY(ledger->SetAllDrained());
   }
-  SLIM_ASSIGN(ledger->region_, cluster.fabric().ShareFile(ledger->file_));
+  SLIM_ASSIGN(ledger->region_,
+              cluster.fabric().ShareFile(ledger->file_, options.flush, ledger->fail_));
+  ledger->sync_ = cluster.fabric().sync_of(ledger->region_.id);
   const bool not_here = ledger->file_ && !ledger->file_->persistent();
   SLIM_ASSIGN(const int not_anywhere, cluster.all().AllMax(not_here ? 1 : 0));
   ledger->persistent_ = not_anywhere == 0;
   const bool pads = options.align == LedgerAlign::kYes ||
                     (options.align == LedgerAlign::kAuto && ledger->persistent_);
   ledger->shape_ = LedgerRing(words, run, pads);
-  if (ledger->file_) ledger->thread_ = Thread([raw = ledger.get()] { raw->SyncWhenAsked(); });
   return ledger;
 }
 
 Ledger::~Ledger() {
-  {
-    const std::lock_guard lock(mutex_);
-    over_ = true;
-    changed_.notify_all();
-  }
-  if (thread_.joinable()) thread_.join();
+  if (sync_ != nullptr) sync_->Stop();
 }
 
 Ledger::Place Ledger::PlaceOf(std::uint32_t thread) const {
@@ -120,29 +116,6 @@ Ledger::Place Ledger::PlaceOf(std::uint32_t thread) const {
 std::byte* Ledger::RingMemory(std::uint32_t ring) const {
   SLIM_CHECK(ring < rings_, "a ledger has {} rings, and {} was asked for", rings_, ring);
   return file_->bytes().data() + RingAt(rings_, shape_.words(), ring);
-}
-
-std::uint64_t Ledger::AskSync() {
-  if (by_read_) return 0;  // the memory is as good as the disk
-  const std::lock_guard lock(mutex_);
-  changed_.notify_all();
-  return ++asked_;
-}
-
-void Ledger::SyncWhenAsked() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return over_ || asked_ > synced(); });
-    if (over_) return;
-    const std::uint64_t up_to = asked_;
-    lock.unlock();
-    const Status done = file_->Sync();
-    if (!done) return fail_(done.error());
-    synced_.store(up_to, std::memory_order_release);
-    Fabric& fabric = cluster_.fabric();
-    for (std::uint32_t i = 0; i < fabric.endpoints(); ++i) fabric.endpoint(i).Wake();
-    lock.lock();
-  }
 }
 
 bool Ledger::Drain(std::uint32_t ring, std::uint64_t up_to, const Visit& visit) {

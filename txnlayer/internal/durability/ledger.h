@@ -5,7 +5,6 @@
 // The file: a head; for each writing thread, how far its ring was drained; and the rings.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -13,7 +12,6 @@
 #include <vector>
 
 #include "slimgraph/base/shared_file.h"
-#include "slimgraph/base/sync.h"
 #include "slimgraph/cluster/cluster.h"
 #include "txnlayer/internal/durability/ledger_options.h"
 #include "txnlayer/internal/durability/ledger_ring.h"
@@ -44,15 +42,15 @@ class Ledger {
     std::uint64_t at = 0;  // of the ring in the region
   };
   Place PlaceOf(std::uint32_t thread) const;
-  // Whether a read behind the writes makes them durable. Otherwise the keeper must be asked.
+  // Whether a read behind the writes makes them durable. Otherwise the keeper syncs the file.
   bool by_read() const { return by_read_; }
   // Whether all ledgers are on persistent memory.
   bool persistent() const { return persistent_; }
 
   // --- for the keeper. A ring's functions are called by one thread at a time.
   // What is written by now is durable when synced() reaches the returned number.
-  std::uint64_t AskSync();
-  std::uint64_t synced() const { return synced_.load(std::memory_order_acquire); }
+  std::uint64_t AskSync() { return sync_ != nullptr ? sync_->Ask() : 0; }
+  std::uint64_t synced() const { return sync_ != nullptr ? sync_->synced() : 0; }
   // Visits the records behind those that were visited before, up to that position, where a record
   // ends. False: one is damaged, and the job ends.
   using Visit = std::function<void(std::uint64_t generation, const Record&)>;
@@ -78,7 +76,6 @@ class Ledger {
   explicit Ledger(Cluster& cluster) : cluster_(cluster), shape_(LedgerRing::kLeastWords, 0, true) {}
   std::byte* RingMemory(std::uint32_t ring) const;
   void DrainWhole(std::uint32_t ring, std::uint64_t up_to, const Visit& visit);
-  void SyncWhenAsked();
 
   Cluster& cluster_;
   LedgerRing shape_;
@@ -90,12 +87,7 @@ class Ledger {
   bool by_read_ = false;
   bool persistent_ = false;
   std::vector<std::uint64_t> positions_;  // by ring: behind what was visited
-  Mutex mutex_;
-  Condition changed_;
-  std::uint64_t asked_ = 0;
-  bool over_ = false;
-  std::atomic<std::uint64_t> synced_{0};
-  Thread thread_;
+  FileSync* sync_ = nullptr;  // null: nothing is synced, as the memory is as good as the disk
 };
 
 }  // namespace slimgraph::txn

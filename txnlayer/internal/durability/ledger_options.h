@@ -2,15 +2,9 @@
 
 #include <cstdint>
 
-namespace slimgraph::txn {
+#include "slimgraph/fabric/file_sync.h"
 
-// What makes commits in a ledger durable.
-enum class LedgerFlush : std::uint8_t {
-  kHome,  // its keeper syncs the file
-  // A read behind the writes. That suffices on persistent memory, if the processor's caches survive
-  // a loss of power as well. On other memory, commits survive all processes, but not the system.
-  kRead,
-};
+namespace slimgraph::txn {
 
 // Whether writes cover whole lines and blocks, which is fastest on persistent memory, and slower on
 // other memory.
@@ -19,7 +13,7 @@ enum class LedgerAlign : std::uint8_t { kAuto, kYes, kNo };
 // Where commits become durable, with `--durable`.
 struct LedgerOptions {
   bool remote = false;  // in ledgers of other nodes; else in a log of the node that commits
-  LedgerFlush flush = LedgerFlush::kHome;
+  FlushBy flush = FlushBy::kHome;
   LedgerAlign align = LedgerAlign::kAuto;
   std::uint64_t ring_bytes = 1 << 20;  // for each thread that commits
 };

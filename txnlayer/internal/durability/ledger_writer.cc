@@ -30,35 +30,24 @@ bool LedgerWriter::HasRoom(std::uint64_t record_words) {
   return shape.HasRoom(written_, drained_, record_words);
 }
 
-void LedgerWriter::Write(const Record& record, std::uint64_t generation, Outgoing& outgoing,
-                         Pending& pending) {
+void LedgerWriter::Write(const Record& record, std::uint64_t generation, Batched batched,
+                         Outgoing& outgoing, Pending& pending) {
   const LedgerRing& shape = ledger_->shape();
   const LedgerRing::Slot slot = shape.SlotFor(written_, record.size());
   shape.MakeSkip(written_, slot, outgoing.skip);
   shape.MakeFrame(slot, durable_, generation, record, outgoing.frame);
-  const auto write = [&](std::uint64_t position, std::span<const std::uint64_t> words) {
-    if (words.empty()) return;
-    worker_.endpoint().Write(place_.keeper, ledger_->region(), place_.at + shape.OffsetOf(position),
-                             std::as_bytes(words), worker_.Tag(pending));
+  const auto place_of = [&](std::uint64_t position) {
+    return place_.at + shape.OffsetOf(position);
   };
-  write(written_, outgoing.skip);
-  write(slot.position, outgoing.frame);
+  Endpoint& endpoint = worker_.endpoint();
+  if (!outgoing.skip.empty()) {
+    endpoint.Write(place_.keeper, ledger_->region(), place_of(written_),
+                   std::as_bytes(std::span(outgoing.skip)), worker_.Tag(pending));
+  }
+  endpoint.PersistentWrite(place_.keeper, ledger_->region(), place_of(slot.position),
+                           std::as_bytes(std::span(outgoing.frame)), worker_.Tag(pending), batched);
   written_ = outgoing.end = slot.end;
   open_.push_back({slot.end, false});
-}
-
-void LedgerWriter::ReadBack(Outgoing& outgoing, Pending& pending) {
-  worker_.endpoint().Read(
-      place_.keeper, ledger_->region(), place_.at + ledger_->shape().OffsetOf(outgoing.end - 1),
-      std::as_writable_bytes(std::span(&outgoing.read_back, 1)), worker_.Tag(pending));
-}
-
-void LedgerWriter::AskSync(Outgoing& outgoing, Pending& pending) {
-  std::vector<std::byte> request;
-  Append(request, CallHeader{.what = kLedgerSyncRequest});
-  outgoing.call.request = std::move(request);
-  outgoing.call.to = keeper();
-  worker_.Send(outgoing.call, &pending);
 }
 
 void LedgerWriter::NoteDurable(const Outgoing& outgoing) {

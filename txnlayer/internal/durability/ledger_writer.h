@@ -1,5 +1,5 @@
-// A thread's side of a ledger (ledger.h): writes records into its ring, and asks the keeper to sync
-// them, and to drain the ring when room runs short.
+// A thread's side of a ledger (ledger.h): writes records into its ring, and asks the keeper to
+// drain the ring when room runs short.
 #pragma once
 
 #include <deque>
@@ -11,8 +11,7 @@
 
 namespace slimgraph::txn {
 
-// Requests to the keeper's thread that has the same number as the writer's.
-constexpr std::uint16_t kLedgerSyncRequest = 18;
+// A request to the keeper's thread that has the same number as the writer's.
 constexpr std::uint16_t kLedgerDrainRequest = 19;
 struct DrainUpTo {
   std::uint64_t position;
@@ -25,8 +24,6 @@ class LedgerWriter {
   void Use(const Ledger& ledger);
 
   std::uint64_t most_record_words() const { return ledger_->shape().most_record_words(); }
-  // Whether a read makes records durable. Otherwise the keeper must be asked, after the write.
-  bool by_read() const { return ledger_->by_read(); }
   // Asks the keeper to drain the ring when room runs short.
   bool HasRoom(std::uint64_t record_words);
 
@@ -34,13 +31,11 @@ class LedgerWriter {
   struct Outgoing {
     std::vector<std::uint64_t> frame;
     std::vector<std::uint64_t> skip;
-    std::uint64_t read_back = 0;
-    Call call;
     std::uint64_t end = 0;  // of the frame
   };
-  void Write(const Record& record, std::uint64_t generation, Outgoing& outgoing, Pending& pending);
-  void ReadBack(Outgoing& outgoing, Pending& pending);
-  void AskSync(Outgoing& outgoing, Pending& pending);
+  // The record is durable when `pending` has completed.
+  void Write(const Record& record, std::uint64_t generation, Batched batched, Outgoing& outgoing,
+             Pending& pending);
   // The record is durable, so the keeper may drain it.
   void NoteDurable(const Outgoing& outgoing);
 

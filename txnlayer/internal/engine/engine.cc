@@ -173,7 +173,7 @@ Result<std::unique_ptr<Engine>> Engine::Make(Cluster& cluster, const Protocol& p
         std::memcpy(&header, message.body.data(), sizeof header);
         if (header.what >= kFirstCompanionRequest) {
           thread.companion->Serve(message);
-        } else if (header.what == kLedgerSyncRequest || header.what == kLedgerDrainRequest) {
+        } else if (header.what == kLedgerDrainRequest) {
           thread.ledger_server.Serve(*raw->durability_, message);
         } else {
           thread.server.Serve(message);

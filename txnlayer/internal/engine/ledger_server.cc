@@ -11,10 +11,6 @@ void LedgerServer::Serve(Durability& logs, const Message& message) {
   Bytes rest = message.body;
   const auto header = Take<CallHeader>(rest);
   const Caller caller{message.from, header.call};
-  if (header.what == kLedgerSyncRequest) {
-    synced_.push_back({caller, logs.ledger()->AskSync()});
-    return;
-  }
   const auto drain = Take<DrainUpTo>(rest);
   const auto ring = static_cast<std::uint32_t>(drain.ring);
   if (const auto record = logs.DrainLedger(ring, drain.position)) {

@@ -93,14 +93,8 @@ bool Transaction::LogToLedger() {
     task_.Sleep(kRoomPollNs);
   }
   LedgerWriter::Outgoing& outgoing = frame_->in_ledger;
-  ledger.Write(record, engine_.durability()->generation(), outgoing, frame_->pending);
-  // Operations on one node are in order. Messages may overtake them.
-  if (!ledger.by_read() || !engine_.options().outstanding) task_.Await(frame_->pending);
-  if (ledger.by_read()) {
-    ledger.ReadBack(outgoing, frame_->pending);
-  } else {
-    ledger.AskSync(outgoing, frame_->pending);
-  }
+  const Batched batched = engine_.options().outstanding ? Batched::kYes : Batched::kNo;
+  ledger.Write(record, engine_.durability()->generation(), batched, outgoing, frame_->pending);
   task_.Await(frame_->pending);
   AwaitEndIfLedgerFails();
   ledger.NoteDurable(outgoing);
