@@ -5,6 +5,7 @@
 
 #include "dgemini/workload.h"
 #include "slimgraph/base/check.h"
+#include "slimgraph/base/parallel.h"
 #include "slimgraph/cluster/gather.h"
 #include "slimgraph/graph/shared_graph.h"
 
@@ -23,10 +24,16 @@ class PartCosts {
         number_(number),
         part_(graph.part(number)),
         step_(graph.step()),
-        alpha_(alpha) {}
+        alpha_(alpha),
+        all_(CostOf(graph, number, alpha)) {}
+
+  // The cost of all lists of the part.
+  static double CostOf(const StandingGraph& graph, NodeId number, double alpha) {
+    return static_cast<double>(graph.arcs_of(number)) + alpha * graph.part(number).count;
+  }
 
   // The first multiple of the graph's step at which the cost of the lists before it reaches
-  // `target`; or a segment's begin, if that differs by no more than `tolerance`.
+  // `target`; or a segment's begin, or the part's end, if that differs by no more than `tolerance`.
   VertexId CutAt(double target, double tolerance, const NeighbourSummary& summary) const {
     const std::size_t first = number_ * summary.per_part();
     for (std::size_t segment = first; segment < first + summary.per_part(); ++segment) {
@@ -34,6 +41,7 @@ class PartCosts {
       if (begin == summary.end(segment)) continue;
       if (std::abs(CostBefore(begin - part_.first) - target) <= tolerance) return begin;
     }
+    if (all_ - target <= tolerance) return part_.first + part_.count;
     return CutAt(target);
   }
 
@@ -61,6 +69,7 @@ class PartCosts {
   VertexPart part_;
   VertexId step_;
   double alpha_;
+  double all_;
 };
 
 struct ListPosition {
@@ -99,6 +108,32 @@ SlotSize MeasureStanding(const ServedLists& lists, const VertexPart& part,
   return size;
 }
 
+// The segments of whose vertices a reader has all lists, and those of which it has some.
+struct Has {
+  NeighbourSummary::Word all = 0;
+  NeighbourSummary::Word some = 0;
+};
+
+// A bit for each of up to 64 words that has bits of `mask`.
+std::uint64_t BitsOf(std::span<const NeighbourSummary::Word> words, NeighbourSummary::Word mask) {
+  std::uint64_t bits = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    bits |= static_cast<std::uint64_t>((words[i] & mask) != 0) << i;
+  }
+  return bits;
+}
+
+// The bits of `vertices` among the 64 vertices from `first` on.
+std::uint64_t BitsOf(const VertexPart& vertices, std::size_t first) {
+  const std::size_t begin = std::clamp<std::size_t>(vertices.first, first, first + 64);
+  const std::size_t end =
+      std::clamp<std::size_t>(std::size_t{vertices.first} + vertices.count, begin, first + 64);
+  const auto below = [first](std::size_t v) {
+    return v - first == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (v - first)) - 1;
+  };
+  return below(end) & ~below(begin);
+}
+
 }  // namespace
 
 Result<WorkloadSizes> Workload::DivideStanding(Cluster& cluster, const StandingGraph& graph,
@@ -107,9 +142,7 @@ Result<WorkloadSizes> Workload::DivideStanding(Cluster& cluster, const StandingG
   const NodeId compute = topology.compute();
   SLIM_CHECK(topology.nodes() == compute + graph.parts());
   const double alpha = ChunkPartition::DefaultAlpha(compute);
-  const auto cost_of = [&](NodeId part) {
-    return static_cast<double>(graph.arcs_of(part)) + alpha * graph.part(part).count;
-  };
+  const auto cost_of = [&](NodeId part) { return PartCosts::CostOf(graph, part, alpha); };
   std::vector<VertexId> starts(compute, 0);  // compute nodes have no part
   double total = 0;
   for (NodeId part = 0; part < graph.parts(); ++part) {
@@ -181,12 +214,74 @@ Status Workload::ServeStanding(Cluster& cluster, const StandingGraph& graph,
     if (needs.weights) SLIM_TRY(share(ListMemory::kWeights, lists.regions.weights));
     if (cluster.computes()) continue;
     if (server_) server_->Add(lists, part.count, code);
-    if (const ListObserver mark = MakeMarkingObserver(direction, threads)) {
-      SLIM_TRY(VisitLists(lists, part.first, code, threads, mark,
-                          MakeMarkerBySummary(graph, direction, threads)));
+    const ListObserver mark = MakeMarkingObserver(direction, threads);
+    if (!mark) continue;
+    std::function<bool(VertexId)> wanted;
+    std::vector<std::uint64_t> open;
+    if (!graph.summary_words().empty()) {
+      open = MarkBySummary(graph, threads);
+      if (open.empty()) continue;
+      wanted = [&open, first = WordsOf(self_).first * 64](VertexId v) {
+        return (open[(v - first) / 64] >> (v - first) % 64 & 1) != 0;
+      };
     }
+    SLIM_TRY(VisitLists(lists, part.first, code, threads, mark, wanted));
   }
   return {};
+}
+
+std::vector<std::uint64_t> Workload::MarkBySummary(const StandingGraph& graph,
+                                                   std::size_t threads) const {
+  std::vector<Has> readers(readers_);
+  const NeighbourSummary summary = graph.summary();
+  for (const WorkSlot& slot : division_.slots()) {
+    for (std::size_t i = 0; i < summary.per_part(); ++i) {
+      const std::size_t segment = (slot.home - compute_) * summary.per_part() + i;
+      const VertexId begin = std::max(summary.begin(segment), slot.part.first);
+      const VertexId end = std::min(summary.end(segment), slot.part.first + slot.part.count);
+      if (begin >= end) continue;
+      const NeighbourSummary::Word bit = NeighbourSummary::Word{1} << segment;
+      const bool whole = begin == summary.begin(segment) && end == summary.end(segment);
+      (whole ? readers[slot.worker].all : readers[slot.worker].some) |= bit;
+      if (readers_ > compute_) readers[slot.home].all |= bit;
+    }
+  }
+  const VertexPart part = partition_->part(self_);
+  const Words own = WordsOf(self_);
+  const auto own_slots = std::span(division_.slots())
+                             .subspan(division_.begin_of(self_), division_.count_of(self_));
+  const auto marks = marks_[static_cast<int>(Direction::kOut)].words;
+  const auto mark_word = [&](std::size_t number) {
+    const std::size_t base = (own.first + number) * 64;
+    const std::size_t first = std::max<std::size_t>(base, part.first);
+    const std::size_t end = std::min<std::size_t>(base + 64, std::size_t{part.first} + part.count);
+    const auto words = graph.summary_words().subspan(first - part.first, end - first);
+    const auto bits_of = [&](NeighbourSummary::Word mask) {
+      return mask == 0 ? 0 : BitsOf(words, mask) << (first - base);
+    };
+    // A vertex with neighbours counts as one of its worker's, whatever they are (ReferencingNodes).
+    const std::uint64_t linked = bits_of(~NeighbourSummary::Word{0});
+    std::uint64_t open = 0;
+    for (Reader reader = 0; reader < readers_; ++reader) {
+      std::uint64_t has = bits_of(readers[reader].all);
+      for (const WorkSlot& slot : own_slots) {
+        if (slot.worker == reader) has |= linked & BitsOf(slot.part, base);
+      }
+      marks[reader * own.count + number] |= has;
+      open |= bits_of(readers[reader].some) & ~has;
+    }
+    return open;
+  };
+  std::vector<std::uint64_t> open(own.count);
+  // No piece fails.
+  static_cast<void>(ParallelFor(threads, threads, [&](std::size_t piece) -> Status {
+    for (std::size_t i = own.count * piece / threads; i < own.count * (piece + 1) / threads; ++i) {
+      open[i] = mark_word(i);
+    }
+    return {};
+  }));
+  if (std::ranges::all_of(open, [](std::uint64_t word) { return word == 0; })) open.clear();
+  return open;
 }
 
 }  // namespace slimgraph::dgemini

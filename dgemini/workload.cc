@@ -183,48 +183,6 @@ ListObserver Workload::MakeMarkingObserver(Direction direction, std::size_t thre
                                          : MakeNodeMarkingObserver<ReaderSet>(marks, threads);
 }
 
-std::function<bool(VertexId)> Workload::MakeMarkerBySummary(const StandingGraph& graph,
-                                                            Direction direction,
-                                                            std::size_t threads) const {
-  const auto summary_words = graph.summary_words();
-  if (summary_words.empty()) return {};
-  // By reader: the segments of whose vertices it has all lists, and those of which it has some.
-  struct Has {
-    NeighbourSummary::Word all = 0;
-    NeighbourSummary::Word some = 0;
-  };
-  std::vector<Has> readers(readers_);
-  const NeighbourSummary summary = graph.summary();
-  for (const WorkSlot& slot : division_.slots()) {
-    for (std::size_t i = 0; i < summary.per_part(); ++i) {
-      const std::size_t segment = (slot.home - compute_) * summary.per_part() + i;
-      const VertexId begin = std::max(summary.begin(segment), slot.part.first);
-      const VertexId end = std::min(summary.end(segment), slot.part.first + slot.part.count);
-      if (begin >= end) continue;
-      const NeighbourSummary::Word bit = NeighbourSummary::Word{1} << segment;
-      const bool whole = begin == summary.begin(segment) && end == summary.end(segment);
-      (whole ? readers[slot.worker].all : readers[slot.worker].some) |= bit;
-      if (readers_ > compute_) readers[slot.home].all |= bit;
-    }
-  }
-  const auto words = marks_[static_cast<int>(direction)].words;
-  return [this, readers, summary_words, words, threads, own = WordsOf(self_),
-          first = partition_->part(self_).first](VertexId v) {
-    const NeighbourSummary::Word word = summary_words[v - first];
-    const Reader self = worker(v);  // ReferencingNodes() has it in any case
-    for (Reader reader = 0; reader < readers.size(); ++reader) {
-      const Has& has = readers[reader];
-      if ((word & has.all) == 0 && (word & has.some) != 0 && reader != self) return true;
-    }
-    const std::size_t bit = v - own.first * 64;
-    for (Reader reader = 0; reader < readers.size(); ++reader) {
-      if ((word & readers[reader].all) == 0 && reader != self) continue;
-      Mark(bit, words.subspan(reader * own.count), threads);
-    }
-    return false;
-  };
-}
-
 void Workload::MakeServer(Cluster& cluster, const WorkloadNeeds& needs) {
   if (readers_ > compute_) {
     reductions_ = std::make_unique<Exchange>(cluster, Exchange::kReductionHandler, nodes_);

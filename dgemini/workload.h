@@ -201,11 +201,10 @@ class Workload {
   void DropBitsOfOthers(Direction direction);
   Words WordsOf(NodeId node) const;
   ListObserver MakeMarkingObserver(Direction direction, std::size_t threads) const;
-  // Marks a vertex of a graph in a pool by its summary (remote/neighbour_summary.h). Returns
-  // whether the summary leaves something open, so that its list has to be observed. Null: without
-  // summary.
-  std::function<bool(VertexId)> MakeMarkerBySummary(const StandingGraph& graph, Direction direction,
-                                                    std::size_t threads) const;
+  // Marks own vertices of a graph in a pool by the summary of their lists
+  // (remote/neighbour_summary.h). Returns a bitmap of those of which the summary leaves something
+  // open, so that their lists have to be observed; empty if there are none.
+  std::vector<std::uint64_t> MarkBySummary(const StandingGraph& graph, std::size_t threads) const;
   template <typename Nodes>
   Nodes ReferencingNodes(VertexId v, std::span<const VertexId> list, const Nodes& all) const;
   template <typename Nodes>
