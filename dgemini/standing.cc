@@ -155,7 +155,7 @@ Result<WorkloadSizes> Workload::DivideStanding(Cluster& cluster, const StandingG
   const NodeId own_part = cluster.computes() ? graph.parts() : self_ - compute;
   std::vector<VertexId> mine;
   const NeighbourSummary summary = graph.summary();
-  const double tolerance = graph.directed() ? 0 : kCutTolerance * total / compute;
+  const double tolerance = graph.summarized() ? kCutTolerance * total / compute : 0;
   double before = 0;
   NodeId next = 1;  // the compute node whose first vertex is looked for
   for (NodeId part = 0; part < graph.parts(); before += cost_of(part), ++part) {
@@ -215,19 +215,28 @@ Status Workload::ServeStanding(Cluster& cluster, const StandingGraph& graph,
     if (cluster.computes()) continue;
     if (server_) server_->Add(lists, part.count, code);
     const ListObserver mark = MakeMarkingObserver(direction, threads);
-    if (!mark) continue;
-    std::function<bool(VertexId)> wanted;
-    std::vector<std::uint64_t> open;
-    if (!graph.summary_words().empty()) {
-      open = MarkBySummary(graph, threads);
-      if (open.empty()) continue;
-      wanted = [&open, first = WordsOf(self_).first * 64](VertexId v) {
-        return (open[(v - first) / 64] >> (v - first) % 64 & 1) != 0;
-      };
+    if (mark && !marks_[static_cast<int>(direction)].at_homes) {
+      SLIM_TRY(VisitLists(lists, part.first, code, threads, mark));
     }
-    SLIM_TRY(VisitLists(lists, part.first, code, threads, mark, wanted));
+    if (direction == Direction::kOut) SLIM_TRY(MarkAtHomes(graph, threads));
   }
   return {};
+}
+
+Status Workload::MarkAtHomes(const StandingGraph& graph, std::size_t threads) const {
+  const Marks& marks = marks_[static_cast<int>(in_)];
+  if (!marks.wanted || !marks.at_homes) return {};
+  std::function<bool(VertexId)> is_open;
+  std::vector<std::uint64_t> open;
+  if (graph.summarized()) {
+    open = MarkBySummary(graph, threads);
+    if (open.empty()) return {};
+    is_open = [&open, first = WordsOf(self_).first * 64](VertexId v) {
+      return (open[(v - first) / 64] >> (v - first) % 64 & 1) != 0;
+    };
+  }
+  return VisitLists(graph.own_lists(Direction::kOut), partition_->part(self_).first,
+                    ListCode(vertices_), threads, MakeMarkingObserver(in_, threads), is_open);
 }
 
 std::vector<std::uint64_t> Workload::MarkBySummary(const StandingGraph& graph,
@@ -248,9 +257,9 @@ std::vector<std::uint64_t> Workload::MarkBySummary(const StandingGraph& graph,
   }
   const VertexPart part = partition_->part(self_);
   const Words own = WordsOf(self_);
-  const auto own_slots = std::span(division_.slots())
-                             .subspan(division_.begin_of(self_), division_.count_of(self_));
-  const auto marks = marks_[static_cast<int>(Direction::kOut)].words;
+  const auto own_slots =
+      std::span(division_.slots()).subspan(division_.begin_of(self_), division_.count_of(self_));
+  const auto marks = marks_[static_cast<int>(in_)].words;
   const auto mark_word = [&](std::size_t number) {
     const std::size_t base = (own.first + number) * 64;
     const std::size_t first = std::max<std::size_t>(base, part.first);

@@ -67,7 +67,7 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
   announce(plan);
   SLIM_TRY(AgreeThatFits(cluster, plan));
   work->FindSlots();
-  SLIM_TRY(work->ShareMarks(cluster, needs));
+  SLIM_TRY(work->ShareMarks(cluster, needs, standing != nullptr && standing->summarized()));
   work->MakeServer(cluster, needs);
   SLIM_TRY(standing != nullptr ? work->ServeStanding(cluster, *standing, needs)
                                : work->LoadLists(cluster, file, needs, sizes));
@@ -77,9 +77,11 @@ Result<std::unique_ptr<Workload>> Workload::Load(Cluster& cluster, const GraphSo
     work->CutBlocks();
   }
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
-    if (!work->marks_[static_cast<int>(direction)].wanted) continue;
-    SLIM_TRY(file.directed() ? work->FindNeedsOfDirected(cluster, direction)
-                             : work->FindNeedsOfUndirected(cluster, needs.pull_out));
+    const Marks& marks = work->marks_[static_cast<int>(direction)];
+    if (!marks.wanted) continue;
+    const bool referenced = direction == Direction::kOut && needs.pull_out;
+    SLIM_TRY(marks.at_homes ? work->FindNeedsAtHomes(cluster, direction, referenced)
+                            : work->FindNeedsAtReaders(cluster, direction));
   }
   SLIM_TRY(cluster.all().Barrier());
   return work;
@@ -101,17 +103,18 @@ std::vector<Direction> Workload::LoadedDirections(const WorkloadNeeds& needs) co
 }
 
 // Marks are needed only for directions in which vertices pull, and only if there are other readers.
-Status Workload::ShareMarks(Cluster& cluster, const WorkloadNeeds& needs) {
+Status Workload::ShareMarks(Cluster& cluster, const WorkloadNeeds& needs, bool summarized) {
   if (readers_ < 2) return {};
-  const std::size_t words =
-      directed_ ? BitmapWords() * division_.marks_of(self_) : WordsOf(self_).count * readers_;
   for (const Direction direction : {Direction::kOut, Direction::kIn}) {
     const bool out = direction == Direction::kOut;
     if (!(needs.pull_in && direction == in_) && !(needs.pull_out && out)) continue;
     Marks& marks = marks_[static_cast<int>(direction)];
     marks.wanted = true;
+    marks.at_homes = !directed_ || (summarized && !out);
+    const std::size_t words = marks.at_homes ? WordsOf(self_).count * readers_
+                                             : BitmapWords() * division_.marks_of(self_);
     SLIM_ASSIGN(marks.words, ShareArray<std::uint64_t>(cluster.fabric(), words, 0, marks.region));
-    if (!directed_ || readers_ == compute_) continue;
+    if (marks.at_homes || readers_ == compute_) continue;
     SLIM_ASSIGN(marks.own,
                 ShareArray<std::uint64_t>(cluster.fabric(), cluster.computes() ? BitmapWords() : 0,
                                           0, marks.own_region));
@@ -126,8 +129,8 @@ Workload::Words Workload::WordsOf(NodeId node) const {
   return {first, (std::size_t{part.first} + part.count - 1) / 64 + 1 - first};
 }
 
-// The readers whose lists contain v. In an undirected graph these are the readers of v's
-// neighbours. A long list mostly has neighbours of all nodes, so it is sampled first. v's own
+// The readers whose lists contain v: those of its neighbours in `list`, which is v's list of the
+// other direction. A long list mostly has neighbours of all nodes, so it is sampled first. v's own
 // worker counts as one of them, so that the loop ends early.
 template <typename Nodes>
 Nodes Workload::ReferencingNodes(VertexId v, std::span<const VertexId> list,
@@ -167,20 +170,20 @@ ListObserver Workload::MakeMarkingObserver(Direction direction, std::size_t thre
   const Marks& marks = marks_[static_cast<int>(direction)];
   if (!marks.wanted) return {};
   const auto words = marks.words;
-  if (directed_ && division_.marks_of(self_) == 1) {
+  if (marks.at_homes) {
+    return readers_ <= SmallNodeSet::kRoom ? MakeNodeMarkingObserver<SmallNodeSet>(marks, threads)
+                                           : MakeNodeMarkingObserver<ReaderSet>(marks, threads);
+  }
+  if (division_.marks_of(self_) == 1) {
     return [words, threads](VertexId, std::span<const VertexId> list) {
       for (const VertexId v : list) Mark(v, words, threads);
     };
   }
-  if (directed_) {
-    return [this, words, threads](VertexId source, std::span<const VertexId> list) {
-      const std::size_t number = slot(source) - division_.begin_of(self_);
-      const auto bitmap = words.subspan(number * BitmapWords(), BitmapWords());
-      for (const VertexId v : list) Mark(v, bitmap, threads);
-    };
-  }
-  return readers_ <= SmallNodeSet::kRoom ? MakeNodeMarkingObserver<SmallNodeSet>(marks, threads)
-                                         : MakeNodeMarkingObserver<ReaderSet>(marks, threads);
+  return [this, words, threads](VertexId source, std::span<const VertexId> list) {
+    const std::size_t number = slot(source) - division_.begin_of(self_);
+    const auto bitmap = words.subspan(number * BitmapWords(), BitmapWords());
+    for (const VertexId v : list) Mark(v, bitmap, threads);
+  };
 }
 
 void Workload::MakeServer(Cluster& cluster, const WorkloadNeeds& needs) {
@@ -255,10 +258,11 @@ void Workload::DropBitsOfOthers(Direction direction) {
   }
 }
 
-// For directed graphs: a delegate collects the marks of its memory nodes. Then each compute node
-// reads which vertices of its share the other compute nodes have marked.
-Status Workload::FindNeedsOfDirected(Cluster& cluster, Direction direction) {
-  const auto& [region, marks, wanted, own_region, own] = marks_[static_cast<int>(direction)];
+// A delegate collects the marks of its memory nodes. Then each compute node reads which vertices of
+// its share the other compute nodes have marked.
+Status Workload::FindNeedsAtReaders(Cluster& cluster, Direction direction) {
+  const auto& [region, marks, wanted, at_homes, own_region, own] =
+      marks_[static_cast<int>(direction)];
   Endpoint& endpoint = cluster.fabric().endpoint(0);
   if (cluster.computes()) {
     if (!own.empty()) std::ranges::copy(marks, own.begin());
@@ -277,11 +281,12 @@ Status Workload::FindNeedsOfDirected(Cluster& cluster, Direction direction) {
   SLIM_TRY(cluster.all().Barrier());
   if (!cluster.computes()) return {};
   if (direction == Direction::kOut) referenced_.assign(marks.begin(), marks.end());
-  return ReadMarksOfDirected(endpoint, direction);
+  return ReadMarksOfReaders(endpoint, direction);
 }
 
-Status Workload::ReadMarksOfDirected(Endpoint& endpoint, Direction direction) {
-  const auto& [region, marks, wanted, own_region, own] = marks_[static_cast<int>(direction)];
+Status Workload::ReadMarksOfReaders(Endpoint& endpoint, Direction direction) {
+  const auto& [region, marks, wanted, at_homes, own_region, own] =
+      marks_[static_cast<int>(direction)];
   needed_[static_cast<int>(direction)].resize(readers_ * needs_words_);
   for (Reader reader = 0; reader < readers_; ++reader) {
     if (!IsOther(reader)) continue;
@@ -306,21 +311,21 @@ Status Workload::ReadMarksOfDirected(Endpoint& endpoint, Direction direction) {
   return {};
 }
 
-// For undirected graphs: each node knows which readers' lists contain which of its vertices.
-// A compute node reads all of that from its own part and its memory nodes. If `referenced`, it also
-// reads from all other nodes which of their vertices its own lists contain.
-Status Workload::FindNeedsOfUndirected(Cluster& cluster, bool referenced) {
+// Each node knows which readers' lists contain which of its vertices. A compute node reads all of
+// that from its own part and its memory nodes. If `referenced`, it also reads from all other nodes
+// which of their vertices its own lists contain.
+Status Workload::FindNeedsAtHomes(Cluster& cluster, Direction direction, bool referenced) {
   if (!cluster.computes()) return {};
-  const RegionId region = marks_[static_cast<int>(Direction::kOut)].region;
+  const RegionId region = marks_[static_cast<int>(direction)].region;
   Endpoint& endpoint = cluster.fabric().endpoint(0);
   const Topology& topology = cluster.topology();
-  needed_[static_cast<int>(Direction::kOut)].resize(readers_ * needs_words_);
+  needed_[static_cast<int>(direction)].resize(readers_ * needs_words_);
   for (Reader reader = 0; reader < readers_; ++reader) {
     for (const Segment& segment : segments_) {
       if (!IsOther(reader)) continue;
       const auto [first, count] = WordsOf(segment.home);
       StartReading(endpoint, segment.home, region, reader * count + segment.first_word() - first,
-                   NeedsOf(reader, Direction::kOut, segment));
+                   NeedsOf(reader, direction, segment));
     }
   }
   // By node, since nodes may have a word in common.
@@ -331,7 +336,7 @@ Status Workload::FindNeedsOfUndirected(Cluster& cluster, bool referenced) {
     StartReading(endpoint, node, region, self_ * theirs[node].size(), theirs[node]);
   }
   SLIM_TRY(AwaitReads(endpoint));
-  DropBitsOfOthers(Direction::kOut);
+  DropBitsOfOthers(direction);
   if (referenced) referenced_.resize((std::size_t{vertices_} + 63) / 64);
   for (NodeId node = 0; node < theirs.size(); ++node) {
     std::uint64_t* const into = referenced_.data() + WordsOf(node).first;

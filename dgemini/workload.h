@@ -152,14 +152,15 @@ class Workload {
     std::vector<PrivateLists> own;
     std::vector<ServedLists> served;
   };
-  // Directed graph: bitmaps of all vertices in this node's lists of a direction, one of all lists
+  // At the homes of the vertices: for each reader, a bitmap of this node's vertices that are in its
+  // lists of a direction. Otherwise: bitmaps of all vertices in this node's lists, one of all lists
   // or one of each slot's (WorkDivision::marks_of). A compute node adds those of its memory nodes;
-  // if memory nodes reduce, `own` keeps those of its own lists. Undirected graph: for each reader,
-  // a bitmap of this node's vertices that are in its lists.
+  // if memory nodes reduce, `own` keeps those of its own lists.
   struct Marks {
     RegionId region = 0;
     std::span<std::uint64_t> words;
     bool wanted = false;
+    bool at_homes = false;
     RegionId own_region = 0;
     std::span<std::uint64_t> own;
   };
@@ -175,7 +176,7 @@ class Workload {
   void FindSlots();
   void CutBlocks();
   std::vector<Direction> LoadedDirections(const WorkloadNeeds& needs) const;
-  Status ShareMarks(Cluster& cluster, const WorkloadNeeds& needs);
+  Status ShareMarks(Cluster& cluster, const WorkloadNeeds& needs, bool summarized);
   Result<WorkloadSizes> Divide(Cluster& cluster, const GraphSource& file,
                                const WorkloadNeeds& needs);
   void MakeServer(Cluster& cluster, const WorkloadNeeds& needs);
@@ -189,9 +190,9 @@ class Workload {
   ListsInPlace InPlace(const Fabric& fabric, NodeId home, Direction direction,
                        const PartBegin& begin) const;
   Status Delegate(Cluster& cluster, const WorkloadNeeds& needs, const WorkloadSizes& sizes);
-  Status FindNeedsOfDirected(Cluster& cluster, Direction direction);
-  Status ReadMarksOfDirected(Endpoint& endpoint, Direction direction);
-  Status FindNeedsOfUndirected(Cluster& cluster, bool referenced);
+  Status FindNeedsAtReaders(Cluster& cluster, Direction direction);
+  Status ReadMarksOfReaders(Endpoint& endpoint, Direction direction);
+  Status FindNeedsAtHomes(Cluster& cluster, Direction direction, bool referenced);
   // Begins to read marks of another node, or of this one.
   bool IsOther(Reader reader) const { return reader != self_ && reader != OwnListsOf(self_); }
   static void StartReading(Endpoint& endpoint, NodeId from, RegionId region, std::size_t first_word,
@@ -201,9 +202,12 @@ class Workload {
   void DropBitsOfOthers(Direction direction);
   Words WordsOf(NodeId node) const;
   ListObserver MakeMarkingObserver(Direction direction, std::size_t threads) const;
-  // Marks own vertices of a graph in a pool by the summary of their lists
-  // (remote/neighbour_summary.h). Returns a bitmap of those of which the summary leaves something
-  // open, so that their lists have to be observed; empty if there are none.
+  // Marks own vertices of a graph in a pool, where such marks are wanted.
+  Status MarkAtHomes(const StandingGraph& graph, std::size_t threads) const;
+  // The same by the summary of their out lists (remote/neighbour_summary.h): who works for a
+  // vertex's out-neighbours has the vertex in the lists over which they pull. Returns a bitmap of
+  // those of which the summary leaves something open, so that their lists have to be observed;
+  // empty if there are none.
   std::vector<std::uint64_t> MarkBySummary(const StandingGraph& graph, std::size_t threads) const;
   template <typename Nodes>
   Nodes ReferencingNodes(VertexId v, std::span<const VertexId> list, const Nodes& all) const;

@@ -1,4 +1,4 @@
-// A summary of the lists of an undirected graph that stands in a pool. Its parts are cut into
+// A summary of the out lists of a graph that stands in a pool. Its parts are cut into
 // segments, at most 32 in all, and a word for each vertex tells in which segments its neighbours
 // are. By these words a job of any number of compute nodes finds most of what its nodes must know
 // about each other's vertices, without decoding lists.

@@ -11,7 +11,7 @@ namespace slimgraph {
 namespace {
 
 constexpr VertexId kWord = 64;
-constexpr int kFactsVersion = 4;
+constexpr int kFactsVersion = 5;
 
 constexpr SectionKind kTold[] = {SectionKind::kOutOffsets,   SectionKind::kOutNeighbours,
                                  SectionKind::kOutWeights,   SectionKind::kInOffsets,
@@ -69,9 +69,10 @@ Status CodePart(const GraphSource& file, const VertexPart& part, Direction direc
   return {};
 }
 
-// Whether such a graph has a NeighbourSummary.
+// Whether such a graph has a NeighbourSummary. Without incoming lists nobody pulls.
 bool IsSummarized(const GraphSource& graph, NodeId parts) {
-  return !graph.directed() && parts <= NeighbourSummary::kMostSegments;
+  return (!graph.directed() || graph.has(Direction::kIn)) &&
+         parts <= NeighbourSummary::kMostSegments;
 }
 
 // `weights`: those of a part, in one direction.
@@ -125,7 +126,9 @@ Result<StandingPart> LoadStandingPart(const std::string& path, const std::string
     };
   }
   for (const Direction direction : DirectionsOf(file)) {
-    SLIM_TRY(CodePart(file, own, direction, threads, summarize, made.memories));
+    const bool out = direction == Direction::kOut;
+    SLIM_TRY(
+        CodePart(file, own, direction, threads, out ? summarize : ListObserver(), made.memories));
   }
   if (file.weight_type() != WeightType::kNone) {
     const auto& weights = made.memories[static_cast<std::size_t>(ListMemory::kWeights)];
@@ -171,7 +174,7 @@ Result<std::unique_ptr<StandingGraph>> StandingGraph::Open(
   std::unique_ptr<StandingGraph> graph(new StandingGraph);
   SLIM_TRY(graph->ReadFacts(facts));
   const std::size_t lists = (graph->weighted() ? 3 : 2) * DirectionsOf(*graph).size();
-  const bool summarized = IsSummarized(*graph, graph->parts());
+  const bool summarized = graph->summarized();
   if (!memories.empty() &&
       memories.size() != lists + (graph->weighted() ? 1 : 0) + (summarized ? 1 : 0)) {
     return EnvironmentError("the pool's memory of {} is not what its facts say", graph->path());
@@ -215,8 +218,10 @@ NeighbourSummary StandingGraph::summary() const {
   return {parts, step_};
 }
 
+bool StandingGraph::summarized() const { return IsSummarized(*this, parts()); }
+
 std::span<const NeighbourSummary::Word> StandingGraph::summary_words() const {
-  if (memories_.empty() || !IsSummarized(*this, parts())) return {};
+  if (memories_.empty() || !summarized()) return {};
   const SharedMemory& words = *memories_.back();
   return {reinterpret_cast<const NeighbourSummary::Word*>(words.base()),
           words.bytes() / sizeof(NeighbourSummary::Word)};

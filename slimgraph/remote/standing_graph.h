@@ -58,8 +58,10 @@ class StandingGraph : public GraphSource {
   // The same, as spans without regions.
   ServedLists own_lists(Direction direction) const;
 
-  // How undirected graphs are summarised, and the words of this node's vertices. There are none on
-  // nodes that keep no part, of directed graphs, and if there are too many parts.
+  // Whether out lists are summarised. Those of directed graphs without incoming lists are not, and
+  // none if there are too many parts.
+  bool summarized() const;
+  // How they are, and the words of this node's vertices. There are none on nodes that keep no part.
   NeighbourSummary summary() const;
   std::span<const NeighbourSummary::Word> summary_words() const;
 

@@ -21,9 +21,10 @@ struct StandingShape {
 };
 
 // Vertices of one region mostly have neighbours there, so that few nodes have both.
-EdgeList ClusteredGraph(std::mt19937_64& random, VertexId vertices) {
+EdgeList ClusteredGraph(std::mt19937_64& random, VertexId vertices, bool directed) {
   EdgeList graph;
   graph.vertices = vertices;
+  graph.directed = directed;
   for (VertexId i = 0; i < 3 * vertices; ++i) {
     const auto u = static_cast<VertexId>(random() % vertices);
     const VertexId near = std::min(vertices - 1, u + static_cast<VertexId>(random() % 20));
@@ -33,9 +34,11 @@ EdgeList ClusteredGraph(std::mt19937_64& random, VertexId vertices) {
   return graph;
 }
 
-// Compares needed_by() with the lists. A compute node asks for its own share only.
+// Compares needed_by() with the out lists: who has a vertex's out-neighbours pulls from it. A
+// compute node asks for its own share only.
 void ExpectNeeds(const dgemini::Workload& work, const Csr& lists, const StandingShape& shape,
                  const std::vector<NodeId>& part_of) {
+  const Direction in = work.directed() ? Direction::kIn : Direction::kOut;
   const std::size_t readers =
       shape.side == MemorySide::kReduce ? shape.compute + shape.parts : shape.compute;
   std::size_t needed = 0;
@@ -43,7 +46,7 @@ void ExpectNeeds(const dgemini::Workload& work, const Csr& lists, const Standing
   for (const auto& segment : work.segments()) {
     for (std::size_t reader = 0; reader < readers; ++reader) {
       if (reader == work.self()) continue;
-      const std::uint64_t* const bits = work.needed_by(reader, Direction::kOut, segment);
+      const std::uint64_t* const bits = work.needed_by(reader, in, segment);
       for (VertexId v = segment.first; v < segment.end(); ++v) {
         const bool is_needed = std::ranges::any_of(lists.list(v), [&](VertexId u) {
           return reader < shape.compute ? work.worker(u) == reader
@@ -60,11 +63,15 @@ void ExpectNeeds(const dgemini::Workload& work, const Csr& lists, const Standing
   EXPECT_GT(not_needed, 0U);
 }
 
-TEST(StandingMarks, AreThoseOfTheLists) {
+class StandingMarks : public ::testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Graphs, StandingMarks, ::testing::Bool(),
+                         [](const auto& one) { return one.param ? "directed" : "undirected"; });
+
+TEST_P(StandingMarks, AreThoseOfTheLists) {
   auto random = SeededRandom();
   const ScratchFolder folder;
   const std::string path = folder / "g.slim";
-  const EdgeList edges = ClusteredGraph(random, 9000);
+  const EdgeList edges = ClusteredGraph(random, 9000, GetParam());
   Unwrap(WriteSlimFile(edges, path));
   const Csr lists = Unwrap(BuildCsr(edges));
   for (const StandingShape& shape :

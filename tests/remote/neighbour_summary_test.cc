@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "slimgraph/files/csr.h"
+#include "slimgraph/files/generate.h"
 #include "slimgraph/remote/standing_graph.h"
 #include "tests/support/graphs.h"
 #include "tests/support/unwrap.h"
@@ -86,7 +87,7 @@ std::vector<Word> WordsOf(const std::string& path, NodeId parts, std::string_vie
   return words;
 }
 
-TEST(NeighbourSummary, StandsInAPoolWithUndirectedGraphs) {
+TEST(NeighbourSummary, StandsInAPool) {
   auto random = SeededRandom();
   const ScratchFolder folder;
   for (const bool directed : {false, true}) {
@@ -100,14 +101,16 @@ TEST(NeighbourSummary, StandsInAPoolWithUndirectedGraphs) {
     }
     const std::string path = folder / (directed ? "directed.slim" : "undirected.slim");
     Unwrap(WriteSlimFile(edges, path));
+    const Csr out = Unwrap(BuildCsr(edges));
     edges.directed = false;
-    const Csr lists = Unwrap(BuildCsr(edges));
+    const Csr both = Unwrap(BuildCsr(edges));
     for (const NodeId parts : {1U, 3U, 8U, 32U, 33U}) {
       for (const std::string_view view : {std::string_view(), kBothView}) {
         if (!directed && view == kBothView) continue;
         NeighbourSummary summary({{VertexPart{}}}, 8);
         const auto words = WordsOf(path, parts, view, [&](const auto& its) { summary = its; });
-        if (parts > NeighbourSummary::kMostSegments || (directed && view.empty())) {
+        const Csr& lists = view.empty() ? out : both;
+        if (parts > NeighbourSummary::kMostSegments) {
           EXPECT_TRUE(words.empty());
           continue;
         }
@@ -118,6 +121,17 @@ TEST(NeighbourSummary, StandsInAPoolWithUndirectedGraphs) {
       }
     }
   }
+}
+
+TEST(NeighbourSummary, LeavesOutGraphsWithoutIncomingLists) {
+  const ScratchFolder folder;
+  GenerateOptions options;
+  options.out = folder / "g.slim";
+  options.scale = 8;
+  options.directed = true;
+  options.reverse_lists = false;
+  Unwrap(Generate(options));
+  EXPECT_TRUE(WordsOf(options.out, 2, "", [](const auto&) {}).empty());
 }
 
 }  // namespace
