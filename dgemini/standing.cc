@@ -190,6 +190,7 @@ Result<WorkloadSizes> Workload::DivideStanding(Cluster& cluster, const StandingG
   }
   SLIM_ASSIGN(WorkloadSizes all, GatherSizes(cluster, division_, directions, sizes));
   all.standing = true;
+  all.summarized = graph.summarized();
   return all;
 }
 

@@ -105,7 +105,9 @@ class NodePlanner {
     const MemorySide side = needs_.cache.side;
     const bool computes = cluster_.topology().is_compute(node_);
     const bool maps_others = cluster_.maps_far_memory() && side != MemorySide::kServe;
-    const bool reads_own = sizes_.standing && (side != MemorySide::kStrict || file_.directed() ||
+    // To mark who needs which vertices, if the summary does not tell that.
+    const bool visits = file_.directed() && (needs_.pull_out || !sizes_.summarized);
+    const bool reads_own = sizes_.standing && (side != MemorySide::kStrict || visits ||
                                                cluster_.options().transport != "shm");
     if (computes ? !maps_others : !reads_own) return 0;
     std::uint64_t bytes = 0;
@@ -180,13 +182,25 @@ class NodePlanner {
     if (readers < 2) return 0;
     const std::uint64_t each = file_.vertices() / 8;
     std::uint64_t directions = 0;
-    for (const auto& slots : sizes_.slots) directions += slots.empty() ? 0 : 1;
+    std::uint64_t at_homes = 0;  // of them, those whose marks are at the homes of vertices
+    for (std::size_t direction = 0; direction < 2; ++direction) {
+      if (sizes_.slots[direction].empty()) continue;
+      ++directions;
+      const bool in = direction == static_cast<std::size_t>(Direction::kIn);
+      if (!file_.directed() || (sizes_.summarized && in)) ++at_homes;
+    }
     // A compute node has its own marks, a copy of another node's marks, and the bitmaps needed_by
     // and referenced.
     if (cluster_.topology().is_compute(node_)) {
       return directions * each * (readers / compute + (readers > compute ? 6 : 3));
     }
-    return directions * each * (file_.directed() ? division_.marks_of(node_) : readers / compute);
+    std::uint64_t own = 0;
+    for (const WorkSlot& slot : division_.slots()) {
+      if (slot.home == node_) own += slot.part.count;
+    }
+    const std::uint64_t words = own / 64 + 2;  // of a bitmap of the node's vertices
+    return at_homes * readers * words * sizeof(std::uint64_t) +
+           (directions - at_homes) * each * division_.marks_of(node_);
   }
 
   // Values are in huge pages. The huge pages at the ends of a share also hold other nodes' values.

@@ -41,6 +41,7 @@ struct WorkloadSizes {
   std::vector<SlotSize> slots[2];         // by direction, then slot; empty if not loaded
   std::vector<std::uint64_t> held_bytes;  // by node: what its process holds already
   bool standing = false;                  // the memory nodes' lists are there already
+  bool summarized = false;                // and a summary of the out lists (StandingGraph)
   const SlotSize& of(Direction direction, std::size_t slot) const {
     return slots[static_cast<int>(direction)][slot];
   }
