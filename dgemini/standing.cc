@@ -191,6 +191,9 @@ Result<WorkloadSizes> Workload::DivideStanding(Cluster& cluster, const StandingG
   SLIM_ASSIGN(WorkloadSizes all, GatherSizes(cluster, division_, directions, sizes));
   all.standing = true;
   all.summarized = graph.summarized();
+  all.summary_suffices = all.summarized && std::ranges::all_of(cuts, [&](VertexId cut) {
+                           return cut == vertices_ || summary.BeginsAt(cut);
+                         });
   return all;
 }
 

@@ -7,6 +7,7 @@
 #include "slimgraph/cluster/gather.h"
 #include "slimgraph/graph/shared_graph.h"
 #include "slimgraph/remote/list_reader.h"
+#include "slimgraph/remote/neighbour_summary.h"
 #include "slimgraph/remote/served_lists.h"
 
 namespace slimgraph::dgemini {
@@ -106,11 +107,17 @@ class NodePlanner {
     const bool computes = cluster_.topology().is_compute(node_);
     const bool maps_others = cluster_.maps_far_memory() && side != MemorySide::kServe;
     // To mark who needs which vertices, if the summary does not tell that.
-    const bool visits = file_.directed() && (needs_.pull_out || !sizes_.summarized);
+    const bool marks = (needs_.pull_in || needs_.pull_out) &&
+                       WorkloadReaders(cluster_.topology(), needs_.cache) > 1;
+    const bool visits =
+        marks && (!sizes_.summary_suffices || (file_.directed() && needs_.pull_out));
     const bool reads_own = sizes_.standing && (side != MemorySide::kStrict || visits ||
                                                cluster_.options().transport != "shm");
-    if (computes ? !maps_others : !reads_own) return 0;
     std::uint64_t bytes = 0;
+    if (!computes && marks && sizes_.summarized) {
+      bytes = OwnVertices() * sizeof(NeighbourSummary::Word);
+    }
+    if (computes ? !maps_others : !reads_own) return bytes;
     ForEachLists([&](const WorkSlot& slot, const SlotSize& size) {
       const bool counts =
           computes ? slot.worker == node_ && slot.home != node_ : slot.home == node_;
@@ -122,6 +129,14 @@ class NodePlanner {
  private:
   static constexpr std::uint64_t kProcessBytes = 2 << 20;  // code and libraries touched later
   static constexpr std::uint64_t kLoadBytes = 3 << 20;     // a thread's buffers while loading
+
+  std::uint64_t OwnVertices() const {
+    std::uint64_t count = 0;
+    for (const WorkSlot& slot : division_.slots()) {
+      if (slot.home == node_) count += slot.part.count;
+    }
+    return count;
+  }
 
   // Calls visit(slot, size) for the lists of each slot and each direction that is loaded.
   template <typename Visit>
@@ -194,11 +209,7 @@ class NodePlanner {
     if (cluster_.topology().is_compute(node_)) {
       return directions * each * (readers / compute + (readers > compute ? 6 : 3));
     }
-    std::uint64_t own = 0;
-    for (const WorkSlot& slot : division_.slots()) {
-      if (slot.home == node_) own += slot.part.count;
-    }
-    const std::uint64_t words = own / 64 + 2;  // of a bitmap of the node's vertices
+    const std::uint64_t words = OwnVertices() / 64 + 2;  // of a bitmap of the node's vertices
     return at_homes * readers * words * sizeof(std::uint64_t) +
            (directions - at_homes) * each * division_.marks_of(node_);
   }

@@ -42,6 +42,7 @@ struct WorkloadSizes {
   std::vector<std::uint64_t> held_bytes;  // by node: what its process holds already
   bool standing = false;                  // the memory nodes' lists are there already
   bool summarized = false;                // and a summary of the out lists (StandingGraph)
+  bool summary_suffices = false;          // no segment of it is cut between compute nodes
   const SlotSize& of(Direction direction, std::size_t slot) const {
     return slots[static_cast<int>(direction)][slot];
   }

@@ -4,6 +4,7 @@
 // about each other's vertices, without decoding lists.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -28,6 +29,8 @@ class NeighbourSummary {
   std::size_t per_part() const { return per_part_; }
   VertexId begin(std::size_t segment) const { return begins_[segment]; }
   VertexId end(std::size_t segment) const { return begins_[segment + 1]; }
+
+  bool BeginsAt(VertexId v) const { return std::ranges::binary_search(begins_, v); }
 
   // Bit s is set if the list has a vertex of segment s.
   Word Of(std::span<const VertexId> list) const;
